@@ -1,0 +1,205 @@
+// Every setting of Spate: its environment name, unit, default and meaning. The only file that reads process.env.
+// README's table is written from `settings`; a test holds the two equal.
+
+import { availableParallelism, totalmem } from 'node:os'
+import { resolve } from 'node:path'
+import { ServiceError } from './errors.ts'
+import { formatBytes } from './lib/bytes.ts'
+
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+
+interface Setting<T> {
+  readonly env: string
+  /** What the README's table shows as default. */
+  readonly shown: string
+  readonly meaning: string
+  readonly parse: (text: string) => T
+  readonly fallback: () => T
+}
+
+function bad(expected: string): never {
+  throw new Error(expected)
+}
+
+function integer(env: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
+  const parse = (text: string): number => {
+    const value = Number(text)
+    const legal = /^\d+$/.test(text) && value >= min && value <= max
+    return legal ? value : bad(`an integer from ${min} to ${max}`)
+  }
+  return { env, shown: String(fallback), meaning, parse, fallback: () => fallback }
+}
+
+function word(env: string, fallback: string, meaning: string): Setting<string> {
+  return { env, shown: fallback, meaning, parse: (value) => value, fallback: () => fallback }
+}
+
+function text(env: string, meaning: string): Setting<string | null> {
+  return { env, shown: '', meaning, parse: (value) => value, fallback: () => null }
+}
+
+function choice<T extends string>(
+  env: string,
+  choices: readonly T[],
+  fallback: T,
+  meaning: string,
+): Setting<T> {
+  const parse = (value: string): T =>
+    choices.find((one) => one === value) ?? bad(`one of ${choices.join(', ')}`)
+  return { env, shown: fallback, meaning, parse, fallback: () => fallback }
+}
+
+function secret(env: string, prefix: string, meaning: string): Setting<string | null> {
+  const parse = (value: string): string =>
+    value.startsWith(prefix) && /^[\x21-\x7e]{8,64}$/.test(value)
+      ? value
+      : bad(`${prefix} followed by letters and digits, 8 to 64 characters in all`)
+  return { env, shown: '', meaning, parse, fallback: () => null }
+}
+
+function url(env: string, meaning: string): Setting<string | null> {
+  const parse = (value: string): string =>
+    /^https?:\/\/[^/\s]+/.test(value) ? value.replace(/\/+$/, '') : bad('an http:// or https:// URL')
+  return { env, shown: '', meaning, parse, fallback: () => null }
+}
+
+function path(env: string, fallback: string, meaning: string): Setting<string> {
+  return {
+    env,
+    shown: fallback,
+    meaning,
+    parse: (value) => resolve(value),
+    fallback: () => resolve(fallback),
+  }
+}
+
+export const settings = {
+  port: integer('PORT', 8000, 0, 65535, 'Port to listen on; 0 takes a free one.'),
+  host: word('HOST', '127.0.0.1', 'Address to listen on; 0.0.0.0 for all.'),
+  dataDir: path('DATA_DIR', './data', 'Folder for everything Spate stores.'),
+  databaseUrl: text('DATABASE_URL', 'Postgres to use instead of the embedded one.'),
+  siteUrl: url('SITE_URL', "Public address of this server, used in links; default: the request's Host."),
+  ingestUrl: url('INGEST_URL', 'Address that SDKs are told to send to; default: SITE_URL.'),
+  bodyBytesMax: integer('MAX_BODY_BYTES', 20 * MiB, 1024, 256 * MiB, 'Largest request body as sent (bytes).'),
+  decompressedBytesMax: integer(
+    'MAX_DECOMPRESSED_BYTES',
+    160 * MiB,
+    1024,
+    1024 * MiB,
+    'Largest request body after decompression (bytes).',
+  ),
+  dedupWindowEvents: integer(
+    'DEDUP_WINDOW_EVENTS',
+    4_000_000,
+    0,
+    64_000_000,
+    'How many events with a uuid from the client are remembered per lane to recognise a retry.',
+  ),
+  journalKeepBytes: integer(
+    'JOURNAL_KEEP_BYTES',
+    10 * GiB,
+    0,
+    Number.MAX_SAFE_INTEGER,
+    'Journal kept after both stores have applied it, for at most 72 hours (bytes).',
+  ),
+  decodeThreads: {
+    ...integer(
+      'DECODE_THREADS',
+      0,
+      0,
+      64,
+      'Threads that decode bodies; 0: one less than the cores, at least 1.',
+    ),
+    shown: 'cores − 1',
+  },
+  duckdbMemoryBytes: {
+    ...integer(
+      'DUCKDB_MEMORY_LIMIT',
+      0,
+      0,
+      1024 * GiB,
+      'Memory for DuckDB (bytes); 0: a quarter of RAM up to 1 GiB.',
+    ),
+    shown: 'min(RAM / 4, 1 GiB)',
+  },
+  duckdbThreads: integer('DUCKDB_THREADS', 2, 1, 64, 'Threads of DuckDB.'),
+  trustedProxies: text(
+    'TRUSTED_PROXIES',
+    'Comma-separated CIDRs of proxies whose X-Forwarded-For is believed.',
+  ),
+  logLevel: choice(
+    'LOG_LEVEL',
+    ['debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'Least severe line to log.',
+  ),
+  logFormat: choice(
+    'LOG_FORMAT',
+    ['auto', 'json', 'pretty'],
+    'auto',
+    'auto: pretty on a terminal, else JSON lines.',
+  ),
+  metricsToken: text('METRICS_TOKEN', 'When set, /metrics wants it as bearer token.'),
+  shutdownGraceMs: integer('SHUTDOWN_GRACE_MS', 30_000, 0, 600_000, 'Time for a graceful stop (ms).'),
+  bootstrapProjectApiKey: secret(
+    'BOOTSTRAP_PROJECT_API_KEY',
+    'phc_',
+    'Project API key of the first project.',
+  ),
+  bootstrapPersonalApiKey: secret(
+    'BOOTSTRAP_PERSONAL_API_KEY',
+    'phx_',
+    'Personal API key of the first owner.',
+  ),
+  bootstrapEmail: word('BOOTSTRAP_EMAIL', 'owner@localhost', 'E-mail of the first owner.'),
+} as const
+
+type Settings = typeof settings
+
+/** Every setting with its value; no field is optional. */
+export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['parse']> }
+
+/**
+ * Reads all settings from the environment.
+ * Errors: config_invalid names the variable, what came and what was expected.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(settings))
+    values[name] = loadSetting(setting, env[setting.env])
+  // The loop above gives every key of `settings` the value that its own row parsed.
+  const config = values as Config
+  if (config.decompressedBytesMax < config.bodyBytesMax) {
+    const detail =
+      `MAX_DECOMPRESSED_BYTES is ${formatBytes(config.decompressedBytesMax)}, ` +
+      `expected at least MAX_BODY_BYTES (${formatBytes(config.bodyBytesMax)})`
+    throw new ServiceError('config_invalid', { detail })
+  }
+  return config
+}
+
+function loadSetting(setting: Setting<unknown>, value: string | undefined): unknown {
+  if (value === undefined || value === '') return setting.fallback()
+  try {
+    return setting.parse(value)
+  } catch (cause) {
+    const expected = cause instanceof Error ? cause.message : String(cause)
+    // A key's value is a secret: only its name and length are shown.
+    const came = setting.env.endsWith('_KEY') ? `${value.length} characters` : JSON.stringify(value)
+    throw new ServiceError('config_invalid', {
+      detail: `${setting.env} is ${came}, expected ${expected}`,
+      cause,
+    })
+  }
+}
+
+/** Decode threads for this machine: DECODE_THREADS, or one less than the cores and at least 1. */
+export function decodeThreadCount(config: Config): number {
+  return config.decodeThreads || Math.max(1, availableParallelism() - 1)
+}
+
+/** Memory limit for DuckDB in bytes: DUCKDB_MEMORY_LIMIT, or a quarter of RAM up to 1 GiB. */
+export function duckdbMemoryLimitBytes(config: Config): number {
+  return config.duckdbMemoryBytes || Math.min(Math.floor(totalmem() / 4), GiB)
+}

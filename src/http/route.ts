@@ -1,0 +1,72 @@
+// What the rest of Spate sees of HTTP: a route, a complete request, a reply. Only this room knows uWebSockets.js.
+
+import type { ErrorCode } from '../errors.ts'
+import type { Bytes } from '../lib/bytes.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Request headers the application may ask for, read before the body arrives ('' when absent). */
+export const keptHeaders = [
+  'authorization',
+  'content-type',
+  'content-encoding',
+  'host',
+  'if-none-match',
+  'origin',
+  'user-agent',
+  'x-forwarded-for',
+  'http_x_forwarded_for',
+] as const
+export type KeptHeader = (typeof keptHeaders)[number]
+
+/** A complete request. */
+export interface HttpRequest {
+  readonly method: Method
+  /** Without query and without trailing slash. */
+  readonly path: string
+  /** Values of the route's `:name` segments, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** Raw, without the `?`. */
+  readonly query: string
+  readonly headers: Readonly<Record<KeptHeader, string>>
+  /** Memory of its own; empty when there is no body. */
+  readonly body: Bytes
+  /** Socket address, IPv4 in dotted form. */
+  readonly peerAddress: string
+}
+
+export interface HttpReply {
+  readonly status: number
+  readonly contentType: string | null
+  readonly body: string | Uint8Array
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** How a route's errors are written: capture answers text, everything else {type, code, detail, attr}. */
+export type ErrorStyle = 'text' | 'json'
+
+export interface Route {
+  readonly methods: readonly Method[]
+  /** Template such as `/api/projects/:project_id/events`; with and without trailing slash are one route. */
+  readonly path: string
+  /** `public`: any origin, credentials allowed, preflight answered, also on errors. `none`: no CORS headers. */
+  readonly cors: 'public' | 'none'
+  readonly errorStyle: ErrorStyle
+  readonly bodyBytesMax: number
+  /** The error of a body over the limit. */
+  readonly bodyTooLarge: ErrorCode
+  /** A ServiceError becomes its reply; anything else is logged and becomes `internal`. */
+  readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>
+}
+
+export function textReply(status: number, body: string): HttpReply {
+  return { status, contentType: 'text/plain; charset=utf-8', body, headers: [] }
+}
+
+export function jsonReply(status: number, value: unknown): HttpReply {
+  return { status, contentType: 'application/json', body: JSON.stringify(value), headers: [] }
+}
+
+export function emptyReply(status: number): HttpReply {
+  return { status, contentType: null, body: '', headers: [] }
+}
