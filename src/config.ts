@@ -203,3 +203,21 @@ export function decodeThreadCount(config: Config): number {
 export function duckdbMemoryLimitBytes(config: Config): number {
   return config.duckdbMemoryBytes || Math.min(Math.floor(totalmem() / 4), GiB)
 }
+
+/** Environment of the server process: ours, plus what must be set before a process begins. */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  // DuckDB's calls and file system work share libuv's pool, four threads by default. A browser with big cookies, or a
+  // pixel with its event in the query, sends more than uWebSockets.js's 4 KiB of headers.
+  return { UV_THREADPOOL_SIZE: '16', UWS_HTTP_MAX_HEADERS_SIZE: '65536', ...process.env }
+}
+
+/** What is missing of that environment in this process, or null. */
+export function environmentProblem(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | null {
+  if (Number(env.UV_THREADPOOL_SIZE ?? 4) < 8)
+    return 'UV_THREADPOOL_SIZE is below 8: reads will wait for each other'
+  if (Number(env.UWS_HTTP_MAX_HEADERS_SIZE ?? 4096) < 16_384)
+    return 'UWS_HTTP_MAX_HEADERS_SIZE is below 16384'
+  return null
+}
