@@ -1,0 +1,227 @@
+// Decodes the base64 form of lz-string (`compressToBase64`), which old browser SDKs send as lz64.
+//
+// The format is LZ78 over UTF-16 units. Base64 digits carry a stream of bits; a number is sent lowest bit first. Codes
+// 0 and 1 announce a new unit of 8 or 16 bits, 2 ends the stream, the others name dictionary entries. Each code adds
+// the previous entry plus the first unit of the present one to the dictionary, a new unit adds itself before that; a
+// code is as wide as the dictionary's size needs.
+//
+// Entries are kept as (start, length) in the output instead of as strings: what a code adds has just been written in
+// one piece, so nothing is ever copied to build the dictionary, and memory grows with the input alone. The output is
+// UTF-8, one unit at a time. The halves of a surrogate pair may come from different entries, so they are written as
+// three bytes each and joined at the end, only in bodies that hold any.
+
+import type { Bytes } from '../lib/bytes.ts'
+import { inflatesTooLarge, type Payload, payload, undecodable } from './payload.ts'
+
+const codeUnit8 = 0
+const codeUnit16 = 1
+const codeEnd = 2
+/** Codes below are not dictionary entries. */
+const codesReserved = 3
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const equals = 0x3d
+
+/** The six bits of each base64 digit in the order in which they are read; negative for any other byte. */
+const digitBits = new Int32Array(256).fill(-1)
+for (let digit = 0; digit < 64; digit++) {
+  let reversed = 0
+  for (let bit = 0; bit < 6; bit++) if (digit & (1 << bit)) reversed |= 32 >> bit
+  digitBits[alphabet.charCodeAt(digit)] = reversed
+}
+
+/** A UTF-16 unit takes at most this many bytes. */
+const unitBytesMax = 3
+/** First byte of every surrogate half, and of U+D000 to U+D7FF, whose second byte is below 0xA0. */
+const surrogateLead = 0xed
+
+/** Entries of the dictionary kept from one body to the next; larger ones are given back to the collector. */
+const entriesKeptMax = 1 << 16
+let keptStarts = new Int32Array(1 << 12)
+let keptLengths = new Int32Array(1 << 12)
+
+/** From here on copyWithin beats a loop over bytes (measured, Node 20). */
+const copiedBytesMin = 48
+
+/**
+ * Decodes `input` to at most `outputBytesMax` bytes of UTF-8; a lone surrogate becomes U+FFFD.
+ * Refusals: payload_undecodable for anything lz-string would not have written, body_too_large at the limit.
+ */
+export function decodeLz64(input: Bytes, outputBytesMax: number): Payload {
+  const bits = readDigits(input)
+  if (bits === null) return undecodable('invalid lz64 data: not base64')
+  return unfold(bits.words, bits.count, outputBytesMax)
+}
+
+/** Lays the bits of all digits in a row, first bit lowest, with three spare words so that no read needs a check. */
+function readDigits(input: Bytes): { words: Uint32Array; count: number } | null {
+  let digits = input.length
+  while (digits > 0 && input[digits - 1] === equals) digits--
+  const bytes = new Uint8Array((Math.ceil((digits * 6) / 32) + 3) * 4)
+  let faults = 0
+  let size = 0
+  for (let at = 0; at < digits; at += 4) {
+    const first = digitBits[input[at]!]!
+    const second = at + 1 < digits ? digitBits[input[at + 1]!]! : 0
+    const third = at + 2 < digits ? digitBits[input[at + 2]!]! : 0
+    const fourth = at + 3 < digits ? digitBits[input[at + 3]!]! : 0
+    faults |= first | second | third | fourth
+    const group = first | (second << 6) | (third << 12) | (fourth << 18)
+    bytes[size++] = group
+    bytes[size++] = group >>> 8
+    bytes[size++] = group >>> 16
+  }
+  return faults < 0 ? null : { words: new Uint32Array(bytes.buffer), count: digits * 6 }
+}
+
+/** `width` bits (at most 32) from bit `at`. */
+function bitsAt(words: Uint32Array, at: number, width: number): number {
+  const index = at >>> 5
+  const shift = at & 31
+  // Shifted in two steps: a shift by 32 would be one by 0.
+  const value = (words[index]! >>> shift) | ((words[index + 1]! << 1) << (31 - shift))
+  return value & (-1 >>> (32 - width))
+}
+
+function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): Payload {
+  let starts = keptStarts
+  let lengths = keptLengths
+  let output = new Uint8Array(Math.min(Math.max(bitCount, 256), outputBytesMax) + unitBytesMax)
+  let written = 0
+  // Joining makes four bytes of six: a body with surrogates may go over the limit until then.
+  let writtenMax = outputBytesMax
+  let hasSurrogates = false
+  let size = codesReserved
+  let width = 2
+  let previousStart = 0
+  let previousLength = 0
+  let bit = 0
+  for (;;) {
+    const code = bitsAt(words, bit, width)
+    bit += width
+    if (bit > bitCount) return undecodable('invalid lz64 data: it ends too early')
+    if (size + 2 > starts.length) {
+      starts = growEntries(starts)
+      lengths = growEntries(lengths)
+    }
+    let length: number
+    if (code <= codeUnit16) {
+      const unitBits = code === codeUnit8 ? 8 : 16
+      const unit = bitsAt(words, bit, unitBits)
+      bit += unitBits
+      if (!hasSurrogates && (unit & 0xf800) === 0xd800) {
+        hasSurrogates = true
+        writtenMax = Math.floor(outputBytesMax * 1.5)
+      }
+      if (written + unitBytesMax > output.length) output = growOutput(output, unitBytesMax, writtenMax)
+      length = writeUnit(output, written, unit)
+      starts[size] = written
+      lengths[size++] = length
+      if (size === 1 << width) width++
+      if (written + length > writtenMax) return inflatesTooLarge(outputBytesMax)
+      if (previousLength > 0) {
+        starts[size] = previousStart
+        lengths[size++] = previousLength + length
+      }
+    } else {
+      if (code === codeEnd) break
+      // The newest entry may be named before its last unit is known: that unit is then its own first.
+      if (code > size || previousLength === 0) return undecodable('invalid lz64 data: unknown code')
+      const lead = output[code === size ? previousStart : starts[code]!]!
+      starts[size] = previousStart
+      lengths[size++] = previousLength + unitBytes(lead)
+      const start = starts[code]!
+      length = lengths[code]!
+      if (written + length > writtenMax) return inflatesTooLarge(outputBytesMax)
+      if (written + length > output.length) output = growOutput(output, length, writtenMax)
+      if (length < copiedBytesMin) {
+        for (let from = start, to = written; from < start + length; ) output[to++] = output[from++]!
+      } else copyLong(output, start, length, written)
+    }
+    if (size === 1 << width) width++
+    previousStart = written
+    previousLength = length
+    written += length
+  }
+  if (starts.length <= entriesKeptMax) {
+    keptStarts = starts
+    keptLengths = lengths
+  }
+  if (hasSurrogates) written = joinSurrogates(output, written)
+  return written > outputBytesMax ? inflatesTooLarge(outputBytesMax) : payload(output.subarray(0, written))
+}
+
+function growEntries(entries: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const grown = new Int32Array(entries.length * 2)
+  grown.set(entries)
+  return grown
+}
+
+function growOutput(output: Bytes, bytesNeeded: number, writtenMax: number): Bytes {
+  const grown = new Uint8Array(Math.min(output.length * 2 + bytesNeeded, writtenMax + unitBytesMax))
+  grown.set(output)
+  return grown
+}
+
+/** Writes one UTF-16 unit in one to three bytes and returns how many. */
+function writeUnit(output: Bytes, at: number, unit: number): number {
+  if (unit < 0x80) {
+    output[at] = unit
+    return 1
+  }
+  if (unit < 0x800) {
+    output[at] = 0xc0 | (unit >> 6)
+    output[at + 1] = 0x80 | (unit & 0x3f)
+    return 2
+  }
+  output[at] = 0xe0 | (unit >> 12)
+  output[at + 1] = 0x80 | ((unit >> 6) & 0x3f)
+  output[at + 2] = 0x80 | (unit & 0x3f)
+  return 3
+}
+
+/** How many bytes the unit that starts with `lead` takes. */
+function unitBytes(lead: number): number {
+  if (lead < 0x80) return 1
+  return lead < 0xe0 ? 2 : 3
+}
+
+/** Copies forwards. The source may run into the target by one unit, which is then the source's own first. */
+function copyLong(output: Bytes, start: number, length: number, to: number): void {
+  const apart = Math.min(length, to - start)
+  output.copyWithin(to, start, start + apart)
+  for (let done = apart; done < length; done++) output[to + done] = output[start + done]!
+}
+
+/** Joins surrogate pairs of three bytes a half into four bytes, replaces lone halves, returns the new length. */
+function joinSurrogates(bytes: Bytes, length: number): number {
+  let to = bytes.indexOf(surrogateLead)
+  let from = to
+  while (from < length) {
+    const byte = bytes[from]!
+    if (byte !== surrogateLead || bytes[from + 1]! < 0xa0) {
+      bytes[to++] = byte
+      from++
+      continue
+    }
+    const next = from + 3
+    const isHigh = bytes[from + 1]! < 0xb0
+    const isPair = isHigh && next < length && bytes[next] === surrogateLead && bytes[next + 1]! >= 0xb0
+    if (isPair) {
+      const high = ((bytes[from + 1]! & 0x0f) << 6) | (bytes[from + 2]! & 0x3f)
+      const low = ((bytes[next + 1]! & 0x0f) << 6) | (bytes[next + 2]! & 0x3f)
+      const codePoint = 0x10000 + (high << 10) + low
+      bytes[to++] = 0xf0 | (codePoint >> 18)
+      bytes[to++] = 0x80 | ((codePoint >> 12) & 0x3f)
+      bytes[to++] = 0x80 | ((codePoint >> 6) & 0x3f)
+      bytes[to++] = 0x80 | (codePoint & 0x3f)
+      from += 6
+    } else {
+      bytes[to++] = 0xef
+      bytes[to++] = 0xbf
+      bytes[to++] = 0xbd
+      from += 3
+    }
+  }
+  return to
+}
