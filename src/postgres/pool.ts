@@ -1,0 +1,203 @@
+// Postgres as the other rooms see it: queries, transactions, notifications. Opening connects to nothing, so Spate
+// starts and captures while Postgres is down; what needs it fails with postgres_unavailable until it is back.
+//
+// Values come as the API shows them: timestamptz as "2021-08-08T20:20:08.123456Z" (the fraction only when there is
+// one), bigint as number (all of ours are below 2^53), json parsed, everything else as node-postgres does.
+
+import pg from 'pg'
+import { ServiceError } from '../errors.ts'
+import type { Log } from '../telemetry/log.ts'
+import { type Listening, openListener } from './listener.ts'
+
+/** Sends statements over one connection. */
+export interface Session {
+  /**
+   * Errors: postgres_unavailable when the connection fails (whether the statement took effect is unknown); an error of
+   * the statement itself is node-postgres's DatabaseError, its SQLSTATE in `code`.
+   */
+  query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<QueryResult<Row>>
+}
+
+export interface QueryResult<Row> {
+  readonly rows: Row[]
+  /** Rows returned or changed. */
+  readonly rowCount: number
+}
+
+/** A connection held until it is released: for session locks and streams. */
+export interface HeldSession extends Session {
+  /** The connection itself, for COPY streams. */
+  readonly client: pg.PoolClient
+  /** Gives the connection back, or closes it when it may be broken or still hold a lock. */
+  release(reuse: boolean): void
+}
+
+export interface Postgres extends Session {
+  /** Runs `body` in one transaction: committed when it resolves, rolled back when it throws. */
+  transaction<T>(body: (session: Session) => Promise<T>): Promise<T>
+  hold(): Promise<HeldSession>
+  /**
+   * Calls `onNotify` for each notification on `channel` with its payload, and with null whenever the connection has
+   * been made (again), since notifications may have been missed before. Reconnects by itself until closed.
+   */
+  listen(channel: string, onNotify: (payload: string | null) => void): Listening
+  /** Waits for running statements and closes all connections. What comes after is refused with `stopping`. */
+  close(): Promise<void>
+}
+
+interface PostgresOptions {
+  readonly connectionString: string
+  readonly log: Log
+  /** Connections at most; the embedded server allows 50 in all. */
+  readonly connectionsMax?: number
+  readonly statementMsMax?: number
+}
+
+const connectMsMax = 3_000
+/** Only maintenance runs longer, and sets its own limit. */
+const statementMsMaxDefault = 30_000
+const idleInTransactionMsMax = 60_000
+const idleMsMax = 60_000
+
+/** Opens a pool of connections; returns at once. */
+export function openPostgres(options: PostgresOptions): Postgres {
+  const settings = clientSettings(options.connectionString, options.statementMsMax ?? statementMsMaxDefault)
+  const pool = new pg.Pool({
+    ...settings,
+    max: options.connectionsMax ?? 10,
+    idleTimeoutMillis: idleMsMax,
+    allowExitOnIdle: true,
+  })
+  // An idle connection that breaks is dropped from the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.log.debug({ err: error }, 'an idle connection to Postgres broke'))
+  let closed = false
+
+  const hold = async (): Promise<HeldSession> => {
+    if (closed) throw new ServiceError('stopping')
+    const client = await pool.connect().catch((cause: unknown) => {
+      throw unavailable(cause)
+    })
+    // A connection that breaks while it is held shows in the next statement.
+    const ignore = (): void => {}
+    client.on('error', ignore)
+    const release = (reuse: boolean): void => {
+      client.off('error', ignore)
+      client.release(!reuse)
+    }
+    return { client, release, query: (sql, params) => send(client, sql, params) }
+  }
+  const query = async <Row extends object>(
+    sql: string,
+    params?: readonly unknown[],
+  ): Promise<QueryResult<Row>> => {
+    const session = await hold()
+    let reuse = false
+    try {
+      const result = await session.query<Row>(sql, params)
+      reuse = true
+      return result
+    } catch (error) {
+      reuse = error instanceof pg.DatabaseError
+      throw error
+    } finally {
+      session.release(reuse)
+    }
+  }
+  const transaction = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
+    const session = await hold()
+    let reuse = false
+    try {
+      await session.query('begin')
+      const result = await body(session)
+      await session.query('commit')
+      reuse = true
+      return result
+    } catch (error) {
+      reuse = await rolledBack(session)
+      throw error
+    } finally {
+      session.release(reuse)
+    }
+  }
+  const close = async (): Promise<void> => {
+    if (closed) return
+    closed = true
+    await pool.end()
+  }
+  const listen: Postgres['listen'] = (channel, onNotify) =>
+    openListener({ settings, channel, onNotify, log: options.log })
+  return { query, transaction, hold, listen, close }
+}
+
+/** True when a later attempt at the same statement may succeed (SQLSTATE classes of RELIABILITY: 08, 40001, 40P01, 53, 57P). */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'postgres_unavailable'
+  return error instanceof pg.DatabaseError && /^(08|53|57P|40001|40P01)/.test(error.code ?? '')
+}
+
+/** The SQLSTATE of a statement's error, or null when `error` is something else. */
+export function sqlState(error: unknown): string | null {
+  return error instanceof pg.DatabaseError ? (error.code ?? null) : null
+}
+
+async function rolledBack(session: Session): Promise<boolean> {
+  try {
+    await session.query('rollback')
+    return true
+  } catch {
+    return false // the connection is gone, and the transaction with it
+  }
+}
+
+async function send<Row extends object>(
+  client: pg.PoolClient,
+  sql: string,
+  params: readonly unknown[] = [],
+): Promise<QueryResult<Row>> {
+  try {
+    const { rows, rowCount } = await client.query<Row>(sql, [...params])
+    return { rows, rowCount: rowCount ?? 0 }
+  } catch (error) {
+    throw isConnectionFailure(error) ? unavailable(error) : error
+  }
+}
+
+/** node-postgres reports a broken connection as an Error of no class of its own; a TypeError is a bug of the caller. */
+function isConnectionFailure(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(error.code ?? '')
+  return !(error instanceof TypeError)
+}
+
+function unavailable(cause: unknown): ServiceError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const detail = `The database is not reachable: ${reason}`
+  return new ServiceError('postgres_unavailable', { detail, cause, retryAfterSeconds: 5 })
+}
+
+function clientSettings(connectionString: string, statementMsMax: number): pg.ClientConfig {
+  return {
+    connectionString,
+    application_name: 'spate',
+    connectionTimeoutMillis: connectMsMax,
+    statement_timeout: statementMsMax,
+    idle_in_transaction_session_timeout: idleInTransactionMsMax,
+    keepAlive: true,
+    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    types: { getTypeParser },
+  }
+}
+
+// node-postgres asks by type and format; its own answer for everything but two types.
+function getTypeParser(type: number, format?: 'text' | 'binary'): ReturnType<typeof pg.types.getTypeParser> {
+  if (type === pg.types.builtins.INT8) return Number
+  if (type === pg.types.builtins.TIMESTAMPTZ) return isoTimestamp
+  return pg.types.getTypeParser(type, format as 'text') // we only ever ask for text
+}
+
+/** Turns "2021-08-08 20:20:08.12+00" into "2021-08-08T20:20:08.120000Z". */
+export function isoTimestamp(text: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
+  if (parts === null) return text // infinity, or a year of five digits
+  const fraction = parts[3] === undefined ? '' : `.${parts[3].padEnd(6, '0')}`
+  return `${parts[1]}T${parts[2]}${fraction}Z`
+}
