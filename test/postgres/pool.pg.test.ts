@@ -1,0 +1,107 @@
+import t from 'tap'
+import { isServiceError } from '../../src/errors.ts'
+import { isoTimestamp, isTransient, openPostgres, sqlState } from '../../src/postgres/pool.ts'
+import { freshDatabase, freshPostgres, silentLog } from '../support/postgres.ts'
+
+const nowhere = 'postgresql://spate@127.0.0.1:1/spate'
+
+t.test('answers timestamps as ISO text in UTC with microseconds, and bigints as numbers', async (t) => {
+  const postgres = await freshPostgres(t)
+  const { rows } = await postgres.query(
+    `select '2021-08-08 22:20:08.12+02'::timestamptz as a, '2021-08-08 20:20:08Z'::timestamptz as b, 9007199254740991 as c`,
+  )
+  t.same(rows, [{ a: '2021-08-08T20:20:08.120000Z', b: '2021-08-08T20:20:08Z', c: 9007199254740991 }])
+  t.equal(isoTimestamp('infinity'), 'infinity')
+})
+
+t.test('commits a transaction that resolves and undoes one that throws', async (t) => {
+  const postgres = await freshPostgres(t)
+  await postgres.query('create table seen (id integer)')
+  await postgres.transaction((session) => session.query('insert into seen values ($1)', [1]))
+  const failure = postgres.transaction(async (session) => {
+    await session.query('insert into seen values (2)')
+    throw new Error('changed my mind')
+  })
+  await t.rejects(failure, { message: 'changed my mind' })
+  t.same((await postgres.query('select id from seen')).rows, [{ id: 1 }])
+})
+
+t.test('reports an error of the statement with its SQLSTATE, and goes on', async (t) => {
+  const postgres = await freshPostgres(t)
+  const error = await postgres.query('select * from nowhere').catch((error: unknown) => error)
+  t.equal(sqlState(error), '42P01')
+  t.equal(isTransient(error), false)
+  t.equal((await postgres.query('select 1')).rowCount, 1)
+})
+
+t.test('says postgres_unavailable when nobody listens, and never ends the process', async (t) => {
+  const postgres = openPostgres({ connectionString: nowhere, log: silentLog })
+  const listening = postgres.listen('anything', () => t.fail('heard something'))
+  const error = await postgres.query('select 1').catch((error: unknown) => error)
+  t.ok(isServiceError(error, 'postgres_unavailable'))
+  t.ok(isTransient(error))
+  await listening.close()
+  await postgres.close()
+})
+
+t.test(
+  'says postgres_unavailable when the server cuts the connection, and is whole again after',
+  async (t) => {
+    const postgres = await freshPostgres(t)
+    const error = await postgres
+      .transaction((session) => session.query('select pg_terminate_backend(pg_backend_pid())'))
+      .catch((error: unknown) => error)
+    t.ok(isServiceError(error, 'postgres_unavailable'))
+    t.equal((await postgres.query('select 1')).rowCount, 1)
+  },
+)
+
+t.test('survives that the server cuts an idle connection', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const one = openPostgres({ connectionString, log: silentLog })
+  const other = openPostgres({ connectionString, log: silentLog })
+  const { rows } = await one.query<{ pid: number }>('select pg_backend_pid() as pid')
+  await other.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid])
+  // The first statement may meet the connection before the news of its end.
+  await one.query('select 1').catch((error: unknown) => t.ok(isTransient(error)))
+  t.equal((await one.query('select 1')).rowCount, 1)
+  await Promise.all([one.close(), other.close()])
+})
+
+t.test('cuts a statement that takes too long', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, statementMsMax: 20 })
+  const error = await postgres.query('select pg_sleep(60)').catch((error: unknown) => error)
+  t.equal(sqlState(error), '57014')
+  await postgres.close()
+})
+
+t.test('hears notifications, and says so when it may have missed some', async (t) => {
+  const postgres = await freshPostgres(t)
+  const heard: (string | null)[] = []
+  let wake = (): void => {}
+  const listening = postgres.listen('news', (payload) => {
+    heard.push(payload)
+    wake()
+  })
+  t.teardown(() => listening.close())
+  const until = async (count: number): Promise<void> => {
+    while (heard.length < count) await new Promise<void>((resolve) => (wake = resolve))
+  }
+  await until(1)
+  await postgres.query(`select pg_notify('news', 'one')`)
+  await until(2)
+  await postgres.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
+  )
+  await until(3)
+  await postgres.query(`select pg_notify('news', 'two')`)
+  await until(4)
+  t.same(heard, [null, 'one', null, 'two'])
+})
+
+t.test('refuses statements once closed', async (t) => {
+  const postgres = await freshPostgres(t)
+  await postgres.close()
+  await t.rejects(postgres.query('select 1'), { code: 'stopping' })
+})

@@ -1,0 +1,58 @@
+// The process that keeps the Postgres of one test run: `node postgres-keeper.js <pid of the run>`.
+//
+// It answers on an abstract socket named after the run, which only one keeper can hold, and tells whoever connects how
+// to reach the server, whose database `spate` is migrated and serves as template. It watches the run's process, and
+// when that has ended, however it ended, stops the server, removes its folder and ends too.
+
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openEmbeddedPostgres } from '../../src/postgres/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openPostgres } from '../../src/postgres/pool.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { keeperSocket } from './postgres.ts'
+
+const runPid = Number(process.argv[2])
+const log = openLog({ logLevel: 'silent', logFormat: 'json' })
+const folder = mkdtempSync(join(tmpdir(), 'spate-test-'))
+const releasers: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
+
+const server = createServer((socket) => {
+  socket.on('error', () => {}) // whoever asked is gone
+  void opened.then((answer) => socket.end(JSON.stringify(answer)))
+})
+server.once('error', () => release()) // another keeper was faster
+const listening = new Promise<void>((resolve) => server.listen({ path: keeperSocket(runPid) }, resolve))
+const opened = listening.then(open).catch((error: unknown) => ({ error: String(error) }))
+await opened
+while (isRunning(runPid)) await delay(100)
+await release()
+
+async function open(): Promise<{ connectionString: string }> {
+  // Nothing here has to survive a power cut.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+  const embedded = await openEmbeddedPostgres({ dir: join(folder, 'postgres'), log, settings })
+  releasers.push(() => embedded.stop())
+  const postgres = openPostgres({ connectionString: embedded.connectionString, log })
+  await migrate({ postgres, log })
+  await postgres.close()
+  return { connectionString: embedded.connectionString }
+}
+
+async function release(): Promise<never> {
+  for (const undo of releasers.reverse()) await undo()
+  process.exit()
+}
+
+/** A process that has ended and waits to be reaped has no program any more. */
+function isRunning(pid: number): boolean {
+  try {
+    readlinkSync(`/proc/${pid}/exe`)
+    return true
+  } catch {
+    return false
+  }
+}
