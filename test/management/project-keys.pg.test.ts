@@ -1,0 +1,109 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findProject } from '../../src/capture/projects.ts'
+import { systemClock as clock } from '../../src/lib/clock.ts'
+import { openProjectKeys, type ProjectKeys } from '../../src/management/project-keys.ts'
+import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
+import { freshPostgres, silentLog as log } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+
+const organization = '00000000-0000-4000-8000-000000000001'
+
+async function addProject(postgres: Postgres, id: number, apiKey: string): Promise<void> {
+  await postgres.query(
+    `insert into organization (id, name, slug) values ($1, 'One', 'one') on conflict do nothing`,
+    [organization],
+  )
+  await postgres.query(
+    `insert into project (id, uuid, organization_id, api_token) values ($1, gen_random_uuid(), $2, $3)`,
+    [id, organization, apiKey],
+  )
+}
+
+function nowhere(t: Test): Postgres {
+  const postgres = openPostgres({ connectionString: 'postgresql://spate@127.0.0.1:1/spate', log })
+  t.teardown(() => postgres.close())
+  return postgres
+}
+
+async function openKeys(t: Test, postgres: Postgres, file: string): Promise<ProjectKeys> {
+  const keys = await openProjectKeys({ postgres, file, log, clock })
+  t.teardown(() => keys.close())
+  return keys
+}
+
+t.test('holds the projects of the database and writes its copy', async (t) => {
+  const postgres = await freshPostgres(t)
+  await addProject(postgres, 7, 'phc_a')
+  const file = join(t.testdir(), 'keys.snapshot')
+  const keys = await openKeys(t, postgres, file)
+  const expected = { id: 7, apiKey: 'phc_a', anonymizeIps: false, overQuota: false }
+  t.same(findProject(keys.snapshot(), 'phc_a'), expected)
+  t.equal(findProject(keys.snapshot(), 'phc_b'), null)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.match(readFileSync(file, 'utf8'), /^[0-9a-f]{8}\n\[\{"id":7,/)
+})
+
+t.test('sees a new, a changed and a deleted project within a second', async (t) => {
+  const postgres = await freshPostgres(t)
+  await addProject(postgres, 1, 'phc_a')
+  const keys = await openKeys(t, postgres, join(t.testdir(), 'keys.snapshot'))
+  const seen = async (change: () => Promise<unknown>, condition: () => boolean): Promise<number> => {
+    await change()
+    const startMs = performance.now()
+    await until(condition)
+    return performance.now() - startMs
+  }
+  const created = await seen(
+    () => addProject(postgres, 2, 'phc_b'),
+    () => findProject(keys.snapshot(), 'phc_b') !== null,
+  )
+  const changed = await seen(
+    () => postgres.query('update project set anonymize_ips = true where id = 1'),
+    () => findProject(keys.snapshot(), 'phc_a')?.anonymizeIps === true,
+  )
+  const deleted = await seen(
+    () => postgres.query('delete from organization'),
+    () => findProject(keys.snapshot(), 'phc_a') === null,
+  )
+  t.ok(Math.max(created, changed, deleted) < 1_000, `${created}, ${changed}, ${deleted} ms`)
+})
+
+t.test('asks the database for a key it does not hold', async (t) => {
+  const postgres = await freshPostgres(t)
+  const deaf: Postgres = { ...postgres, listen: () => ({ close: async () => {} }) }
+  const keys = await openKeys(t, deaf, join(t.testdir(), 'keys.snapshot'))
+  t.equal(await keys.lookUp('phc_b'), 'unknown')
+  await addProject(postgres, 1, 'phc_a')
+  t.equal(findProject(keys.snapshot(), 'phc_a'), null)
+  t.equal(await keys.lookUp('phc_a'), 'found')
+  t.equal(findProject(keys.snapshot(), 'phc_a')?.id, 1)
+})
+
+t.test('goes on from its copy while the database is down, and never calls a key unknown', async (t) => {
+  const postgres = await freshPostgres(t)
+  await addProject(postgres, 1, 'phc_a')
+  const file = join(t.testdir(), 'keys.snapshot')
+  await openKeys(t, postgres, file)
+  const keys = await openKeys(t, nowhere(t), file)
+  t.equal(findProject(keys.snapshot(), 'phc_a')?.id, 1)
+  t.equal(await keys.lookUp('phc_a'), 'found')
+  t.equal(await keys.lookUp('phc_b'), 'unavailable')
+})
+
+t.test('does not believe a copy that was damaged', async (t) => {
+  const postgres = await freshPostgres(t)
+  await addProject(postgres, 1, 'phc_a')
+  const file = join(t.testdir(), 'keys.snapshot')
+  await openKeys(t, postgres, file)
+  writeFileSync(file, readFileSync(file, 'utf8').replace('phc_a', 'phc_b'))
+  const keys = await openKeys(t, nowhere(t), file)
+  t.equal(findProject(keys.snapshot(), 'phc_b'), null)
+  t.equal(await keys.lookUp('phc_b'), 'unavailable')
+})
+
+t.test('is empty on a first start without a database', async (t) => {
+  const keys = await openKeys(t, nowhere(t), join(t.testdir(), 'keys.snapshot'))
+  t.equal(await keys.lookUp('phc_a'), 'unavailable')
+})
