@@ -40,6 +40,11 @@ const rows = {
   cookieless_mode_invalid: row(400, 'validation_error', 'event submitted with invalid cookieless mode'),
   body_too_large: row(413, 'validation_error', 'maximum event size exceeded'),
   body_stalled: row(408, 'invalid_request', 'client stopped sending data', retry),
+  // HTTP
+  request_malformed: row(400, 'invalid_request', 'Malformed request.'),
+  request_too_large: row(413, 'invalid_request', 'The request body is too large.'),
+  deadline_exceeded: row(503, 'server_error', 'transient error, please retry', retry),
+  overloaded: row(503, 'server_error', 'transient error, please retry', retry),
   // Capture: the key
   api_key_missing: row(401, 'authentication_error', 'event submitted without an api_key'),
   api_key_inconsistent: row(401, 'authentication_error', 'batch submitted with inconsistent api_key values'),

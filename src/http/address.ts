@@ -1,0 +1,28 @@
+// Socket addresses as text.
+
+/** Prints 4 or 16 network-order bytes: IPv4, also when mapped into IPv6, dotted; IPv6 in its short form. */
+export function formatAddress(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length !== 16) return ''
+  if (isMapped(bytes)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`
+  const groups: string[] = []
+  for (let index = 0; index < 16; index += 2) {
+    groups.push((bytes[index]! * 256 + bytes[index + 1]!).toString(16))
+  }
+  const text = groups.join(':')
+  // RFC 5952: the first of the longest runs of two or more zero groups becomes `::`.
+  let start = 0
+  let length = 0
+  for (const run of text.matchAll(/\b0(?::0)+\b/g)) {
+    if (run[0].length > length) {
+      start = run.index
+      length = run[0].length
+    }
+  }
+  return length === 0 ? text : `${text.slice(0, start).slice(0, -1)}::${text.slice(start + length + 1)}`
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  for (let index = 0; index < 10; index++) if (bytes[index] !== 0) return false
+  return bytes[10] === 0xff && bytes[11] === 0xff
+}

@@ -1,0 +1,114 @@
+// Request bodies in memory: one Body per request that is being received, and the Budget all of them share.
+//
+// Memory follows bytes that came, never bytes that were announced: a Content-Length only caps the last step of growth,
+// so ten thousand senders that promise 20 MiB and send nothing cost nothing. The budget never refuses what is legal
+// alone: when nothing else is held, a body of any size is admitted.
+
+import type { Bytes } from '../lib/bytes.ts'
+
+export interface BudgetLimits {
+  /** Memory for all bodies from their first byte until their handler is done (bytes). */
+  readonly bodyBytesHeldMax: number
+  /** A body larger than this needs one of the big-body permits (bytes). */
+  readonly bigBodyBytesMin: number
+  readonly bigBodiesMax: number
+}
+
+/** What the bodies of all open requests may take together. */
+export class Budget {
+  bytesHeld = 0
+  bigBodies = 0
+  readonly limits: BudgetLimits
+
+  constructor(limits: BudgetLimits) {
+    this.limits = limits
+  }
+
+  /** Gives `more` bytes to a body that holds `held`; false when they are not there. */
+  grow(held: number, more: number): boolean {
+    const alone = this.bytesHeld === held
+    if (!alone && this.bytesHeld + more > this.limits.bodyBytesHeldMax) return false
+    this.bytesHeld += more
+    return true
+  }
+
+  takeBigPermit(): boolean {
+    if (this.bigBodies >= this.limits.bigBodiesMax) return false
+    this.bigBodies++
+    return true
+  }
+}
+
+export type BodyAnswer = 'kept' | 'too_large' | 'overloaded'
+
+const empty: Bytes = new Uint8Array(0)
+
+/** A body on its way in. */
+export class Body {
+  size = 0
+  readonly #budget: Budget
+  readonly #bytesMax: number
+  readonly #declaredBytes: number
+  #memory: Bytes = empty
+  /** Counted apart from `#memory`, whose length becomes 0 when its taker moves it to another thread. */
+  #bytesHeld = 0
+  #isBig = false
+
+  /** `declaredBytes` is the Content-Length, 0 when there is none. */
+  constructor(budget: Budget, bytesMax: number, declaredBytes: number) {
+    this.#budget = budget
+    this.#bytesMax = bytesMax
+    this.#declaredBytes = declaredBytes
+  }
+
+  /** Copies `chunk` to the end. After any answer but `kept` the body holds nothing. */
+  add(chunk: ArrayBuffer): BodyAnswer {
+    const size = this.size + chunk.byteLength
+    if (size > this.#bytesMax) return this.#refuse('too_large')
+    if (size > this.#memory.byteLength && !this.#makeRoom(size)) return this.#refuse('overloaded')
+    this.#memory.set(new Uint8Array(chunk), this.size)
+    this.size = size
+    return 'kept'
+  }
+
+  /** Hands the complete body over in memory of its own, once. It stays counted until `release`. */
+  take(): Bytes {
+    const memory = this.#memory
+    this.#memory = empty
+    // A body without Content-Length ends inside its last doubling; its owner shall not carry the slack around.
+    return this.size === memory.byteLength ? memory : memory.slice(0, this.size)
+  }
+
+  /** Gives everything back. Harmless when called twice. */
+  release(): void {
+    this.#budget.bytesHeld -= this.#bytesHeld
+    if (this.#isBig) this.#budget.bigBodies--
+    this.#memory = empty
+    this.#bytesHeld = 0
+    this.#isBig = false
+  }
+
+  #refuse(answer: BodyAnswer): BodyAnswer {
+    this.release()
+    return answer
+  }
+
+  #makeRoom(sizeMin: number): boolean {
+    if (!this.#isBig && sizeMin > this.#budget.limits.bigBodyBytesMin) {
+      this.#isBig = this.#budget.takeBigPermit()
+      if (!this.#isBig) return false
+    }
+    const held = this.#bytesHeld
+    const doubled = held === 0 ? sizeMin : Math.max(sizeMin, held * 2)
+    const cap = this.#declaredBytes >= sizeMin ? this.#declaredBytes : this.#bytesMax
+    const room = Math.min(doubled, cap)
+    if (!this.#budget.grow(held, room - held)) return false
+    // Not from Node's shared pool: the body is moved to another thread with its memory. Not zeroed: bytes past `size`
+    // are never handed out.
+    const memory: Bytes = new Uint8Array(Buffer.allocUnsafeSlow(room).buffer)
+    memory.set(this.#memory.subarray(0, this.size))
+    this.#memory = memory
+    this.#bytesHeld = room
+    return true
+  }
+}

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { Body, Budget } from '../../src/http/body.ts'
+
+const limits = { bodyBytesHeldMax: 100, bigBodyBytesMin: 40, bigBodiesMax: 1 }
+const bytes = (length: number, value = 1): ArrayBuffer => new Uint8Array(length).fill(value).buffer
+
+t.test('keeps chunks in order in memory of exactly their size', async (t) => {
+  const body = new Body(new Budget(limits), 64, 0)
+  t.equal(body.add(bytes(3, 1)), 'kept')
+  t.equal(body.add(bytes(2, 2)), 'kept')
+  const taken = body.take()
+  t.strictSame([...taken], [1, 1, 1, 2, 2])
+  t.equal(taken.buffer.byteLength, 5)
+})
+
+t.test('grows to the announced length and no further', async (t) => {
+  const budget = new Budget(limits)
+  const body = new Body(budget, 64, 33)
+  body.add(bytes(20))
+  t.equal(budget.bytesHeld, 20, 'what was only announced is not allocated')
+  body.add(bytes(13))
+  t.equal(budget.bytesHeld, 33)
+})
+
+t.test('holds nothing after a refusal', async (t) => {
+  const budget = new Budget(limits)
+  const body = new Body(budget, 30, 0)
+  t.equal(body.add(bytes(30)), 'kept', 'at the limit')
+  t.equal(body.add(bytes(1)), 'too_large', 'one byte over it')
+  t.equal(budget.bytesHeld, 0)
+})
+
+t.test('counts a body until it is released, even when its memory was moved away', async (t) => {
+  const budget = new Budget(limits)
+  const body = new Body(budget, 64, 8)
+  body.add(bytes(8))
+  structuredClone(body.take().buffer, { transfer: [] })
+  const other = new Body(budget, 64, 8)
+  other.add(bytes(8))
+  const taken = other.take()
+  structuredClone(taken, { transfer: [taken.buffer] })
+  t.equal(taken.byteLength, 0)
+  t.equal(budget.bytesHeld, 16)
+  body.release()
+  other.release()
+  other.release()
+  t.equal(budget.bytesHeld, 0)
+})
+
+t.test('admits any body when nothing else is held, and none past the budget otherwise', async (t) => {
+  const budget = new Budget({ ...limits, bigBodyBytesMin: 1000 })
+  const large = new Body(budget, 500, 400)
+  t.equal(large.add(bytes(400)), 'kept')
+  const second = new Body(budget, 500, 10)
+  t.equal(second.add(bytes(10)), 'overloaded')
+  large.release()
+  t.equal(second.add(bytes(10)), 'kept')
+})
+
+t.test('gives a big body one of the permits and takes it back', async (t) => {
+  const budget = new Budget(limits)
+  const first = new Body(budget, 64, 41)
+  const second = new Body(budget, 64, 41)
+  t.equal(first.add(bytes(41)), 'kept')
+  t.equal(second.add(bytes(40)), 'kept', 'at the size that needs none')
+  t.equal(second.add(bytes(1)), 'overloaded')
+  first.release()
+  t.equal(budget.bigBodies, 0)
+  t.equal(budget.bytesHeld, 0)
+})
