@@ -11,6 +11,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../telemetry/log.ts'
 import { Body, type Budget } from './body.ts'
 import type { Head } from './head.ts'
 import { errorReply, specificError, writeReplyHead } from './reply.ts'
@@ -23,10 +24,6 @@ export interface TimeLimits {
   readonly bodyMsMax: number
   /** Longest time from a complete body to its reply (ms). */
   readonly handleMsMax: number
-}
-
-export interface HttpLog {
-  error(fields: Readonly<Record<string, unknown>>, message: string): void
 }
 
 /** Told after each reply, for metrics. `status` is 499 when the client went away before its reply. */
@@ -44,7 +41,7 @@ export interface ExchangeHost {
   readonly budget: Budget
   readonly limits: TimeLimits
   readonly clock: Clock
-  readonly log: HttpLog
+  readonly log: Pick<Log, 'error'>
   readonly observe: ObserveReply
   isStopping: boolean
 }

@@ -3,8 +3,9 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { ServiceError } from '../errors.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Log } from '../telemetry/log.ts'
 import { Budget, type BudgetLimits } from './body.ts'
-import type { Exchange, ExchangeHost, HttpLog, ObserveReply, TimeLimits } from './exchange.ts'
+import type { Exchange, ExchangeHost, ObserveReply, TimeLimits } from './exchange.ts'
 import type { Route } from './route.ts'
 import { registerRoutes } from './router.ts'
 
@@ -30,7 +31,7 @@ export interface HttpOptions {
   /** 0 takes a free one. */
   readonly port: number
   readonly routes: readonly Route[]
-  readonly log: HttpLog
+  readonly log: Pick<Log, 'error'>
   readonly observe?: ObserveReply
   readonly limits?: Partial<HttpLimits>
   readonly clock?: Clock

@@ -1,7 +1,8 @@
 // Requests as no friendly client sends them. After each, a normal request on a fresh connection is served.
 
 import t, { type Test } from 'tap'
-import { RawClient, request, until } from '../support/sockets.ts'
+import { RawClient, request } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 import { bodyBytesMax, openWorld, type World } from './world.ts'
 
 const head = (path: string, ...headers: string[]): string =>

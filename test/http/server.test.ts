@@ -1,7 +1,8 @@
 import { Agent, request as nodeRequest } from 'node:http'
 import t from 'tap'
 import { openHttpServer } from '../../src/http/server.ts'
-import { RawClient, request, until } from '../support/sockets.ts'
+import { RawClient, request } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 import { openWorld } from './world.ts'
 
 t.test('serves a path with and without its trailing slash', async (t) => {

@@ -1,5 +1,6 @@
 // A server with a few routes, for the tests of this room.
 
+import { pino } from 'pino'
 import { ServiceError } from '../../src/errors.ts'
 import { type HttpReply, type HttpRequest, jsonReply, type Route } from '../../src/http/route.ts'
 import { type HttpOptions, type HttpServer, openHttpServer } from '../../src/http/server.ts'
@@ -80,7 +81,10 @@ export async function openWorld(options: Partial<HttpOptions> = {}): Promise<Wor
     host: '127.0.0.1',
     port: 0,
     routes,
-    log: { error: (fields, message) => logged.push(`${message} ${String(fields.route)}`) },
+    log: pino(
+      { base: null },
+      { write: (line) => logged.push(`${JSON.parse(line).msg} ${JSON.parse(line).route}`) },
+    ),
     observe: (path, method, status, _ms, bytesIn) =>
       observed.push(`${method} ${path} ${status} ${bytesIn} bytes`),
     limits: { sweepMs: 5 },

@@ -98,8 +98,3 @@ export async function request(
   client.destroy()
   return reply
 }
-
-/** Resolves when `holds` does, looking every few milliseconds. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
-}
