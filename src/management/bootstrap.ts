@@ -12,8 +12,8 @@ import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
-import { replaceFile } from '../lib/replace-file.ts'
 import type { Postgres, Session } from '../postgres/pool.ts'
+import { replaceFile } from '../replace-file.ts'
 import { hashKey, makeKey, maskKey } from './keys.ts'
 
 /** What bootstrap.json holds. */
@@ -115,7 +115,8 @@ async function insertAll(session: Session, values: BootstrapValues): Promise<voi
   ])
   // A database restored or filled by hand may not have given out this id yet.
   await session.query(
-    `select setval(pg_get_serial_sequence('project', 'id'), greatest($1, nextval(pg_get_serial_sequence('project', 'id')) - 1))`,
+    `select setval(sequence, greatest($1, nextval(sequence) - 1))
+     from cast(pg_get_serial_sequence('project', 'id') as regclass) as sequence`,
     [values.project_id],
   )
   const user = await session.query<{ id: number }>(

@@ -6,7 +6,7 @@
 // once to a folder where it can be. Whether a tree can be used is not guessed from permissions: `postgres --version`
 // is run as the user in question, which also proves that every library is found.
 
-import { constants, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, cp, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -114,7 +114,9 @@ async function copyTree(tree: string, folder: string, { user, log }: Wanted): Pr
     version: string
   }
   const target = join(folder, `spate-postgres-${version}-${user?.uid ?? process.getuid?.()}`)
-  if (isOwn(join(target, 'native'))) return join(target, 'native')
+  const native = join(target, 'native')
+  const usable = (): string | null => (isOwn(target) && isOwn(native) ? native : null)
+  if (existsSync(target)) return usable()
   let draft: string | null = null
   try {
     draft = mkdtempSync(join(folder, 'spate-postgres-'))
@@ -135,7 +137,7 @@ async function copyTree(tree: string, folder: string, { user, log }: Wanted): Pr
     if (draft !== null) await rm(draft, { recursive: true, force: true })
     log.debug({ err: error, target }, 'the PostgreSQL binaries were not copied')
   }
-  return isOwn(join(target, 'native')) ? join(target, 'native') : null
+  return usable()
 }
 
 function isOwn(path: string): boolean {

@@ -23,7 +23,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '../errors.ts'
-import { replaceFile, syncFolder } from '../lib/replace-file.ts'
+import { replaceFile, syncFolder } from '../replace-file.ts'
 import type { Binaries } from './binaries.ts'
 import { type OsUser, run } from './run.ts'
 
@@ -50,7 +50,9 @@ export async function clusterUser(dir: string): Promise<OsUser | null> {
   if (owner !== null && owner.uid === ownUid && ownUid !== 0) return null
   if (owner !== null && ownUid === 0 && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
   if (owner !== null) {
-    const detail = `${dir} belongs to user ${owner.uid}, this process runs as user ${ownUid}; start Spate as before, or chown it`
+    const detail =
+      `${dir} belongs to user ${owner.uid}, this process runs as user ${ownUid}; ` +
+      'start Spate as the user of before, or change the owner'
     throw new ServiceError('data_dir_unusable', { detail })
   }
   if (ownUid !== 0) return null
@@ -60,7 +62,9 @@ export async function clusterUser(dir: string): Promise<OsUser | null> {
     )
     if (uid?.ok && gid?.ok) return { uid: Number(uid.output), gid: Number(gid.output) }
   }
-  const detail = `PostgreSQL does not run as root and there is no user ${userNames.join(' or ')}; run Spate as another user, or set DATABASE_URL`
+  const detail =
+    `PostgreSQL does not run as root and there is no user ${userNames.join(' or ')}; ` +
+    'run Spate as another user, or set DATABASE_URL'
   throw new ServiceError('postgres_unavailable', { detail })
 }
 

@@ -15,6 +15,7 @@ export async function claimLineage(postgres: Postgres, epoch: string): Promise<v
   if (stored === epoch) return
   const detail =
     `the database belongs to journal ${stored}, DATA_DIR holds journal ${epoch}; ` +
-    'set DATA_DIR and DATABASE_URL to a pair that belongs together, restore both from one backup, or start with both empty'
+    'set DATA_DIR and DATABASE_URL to a pair that belongs together, restore both from one backup, ' +
+    'or start with both empty'
   throw new ServiceError('lineage_foreign', { detail })
 }

@@ -129,7 +129,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
   return { query, transaction, hold, listen, close }
 }
 
-/** True when a later attempt at the same statement may succeed (SQLSTATE classes of RELIABILITY: 08, 40001, 40P01, 53, 57P). */
+/** True when a later attempt at the same statement may succeed: connection, conflict, resources, shutdown. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === 'postgres_unavailable'
   return error instanceof pg.DatabaseError && /^(08|53|57P|40001|40P01)/.test(error.code ?? '')

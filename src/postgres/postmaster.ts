@@ -40,6 +40,8 @@ const serverSettings: Readonly<Record<string, string>> = {
 
 const logFile = 'server.log'
 const logBytesMax = 1024 * 1024
+/** Characters of the log that an error shows. */
+const logShownMax = 1000
 const pollMs = 10
 /** Recovery after a crash is part of a start, and reads at most about a gigabyte of the server's log. */
 const startMsMax = 120_000
@@ -115,7 +117,7 @@ export async function startPostmaster(
     ended = error.message
   })
   child.once('exit', (code, signal) => {
-    ended = `it ended with ${signal ?? code}: ${readFileSync(join(dir, logFile), 'utf8').slice(logStart).trim()}`
+    ended = `it ended with ${signal ?? code}`
   })
   const deadline = systemClock.monotonicMs() + startMsMax
   while (ended === null && systemClock.monotonicMs() < deadline) {
@@ -124,7 +126,8 @@ export async function startPostmaster(
     await delay(pollMs)
   }
   child.kill('SIGQUIT')
-  const detail = `PostgreSQL did not start: ${ended ?? `not ready after ${startMsMax} ms`}`.slice(0, 1000)
+  const words = readFileSync(join(dir, logFile)).subarray(logStart).toString().trim().slice(-logShownMax)
+  const detail = `PostgreSQL did not start: ${ended ?? `not ready after ${startMsMax} ms`}; ${words}`
   throw new ServiceError('postgres_unavailable', { detail })
 }
 
@@ -136,7 +139,7 @@ function openLog(dir: string, user: OsUser | null): number {
   return file
 }
 
-/** Stops the server that runs on `dir`, if there is one, and resolves when it has ended: sessions are cut, data is kept. */
+/** Stops the server that runs on `dir`, if there is one, and resolves when it has ended. Sessions are cut. */
 export async function stopPostmaster(dir: string): Promise<void> {
   const pid = await findPostmaster(dir)
   if (pid === null) return

@@ -40,10 +40,13 @@ export function run(file: string, args: readonly string[], options: RunOptions):
       cwd: options.cwd,
       env: plainEnvironment,
       stdio: 'pipe',
-      timeout: runMsMax,
-      killSignal: 'SIGKILL',
       ...asUser(options.user),
     })
+    const timer = setTimeout(() => child.kill('SIGKILL'), runMsMax)
+    const settle = (result: RunResult): void => {
+      clearTimeout(timer)
+      resolve(result)
+    }
     let output = ''
     const collect = (chunk: Buffer): void => {
       output += chunk.toString()
@@ -53,7 +56,7 @@ export function run(file: string, args: readonly string[], options: RunOptions):
     // A program that ends before it has read everything closes the pipe; its exit code tells how it went.
     child.stdin.on('error', () => {})
     child.stdin.end(options.input ?? '')
-    child.once('error', (error) => resolve({ ok: false, output: error.message }))
-    child.once('close', (code) => resolve({ ok: code === 0, output }))
+    child.once('error', (error) => settle({ ok: false, output: error.message }))
+    child.once('close', (code) => settle({ ok: code === 0, output }))
   })
 }

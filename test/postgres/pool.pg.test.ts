@@ -8,7 +8,8 @@ const nowhere = 'postgresql://spate@127.0.0.1:1/spate'
 t.test('answers timestamps as ISO text in UTC with microseconds, and bigints as numbers', async (t) => {
   const postgres = await freshPostgres(t)
   const { rows } = await postgres.query(
-    `select '2021-08-08 22:20:08.12+02'::timestamptz as a, '2021-08-08 20:20:08Z'::timestamptz as b, 9007199254740991 as c`,
+    `select '2021-08-08 22:20:08.12+02'::timestamptz as a, '2021-08-08 20:20:08Z'::timestamptz as b,
+            9007199254740991 as c`,
   )
   t.same(rows, [{ a: '2021-08-08T20:20:08.120000Z', b: '2021-08-08T20:20:08Z', c: 9007199254740991 }])
   t.equal(isoTimestamp('infinity'), 'infinity')
@@ -74,30 +75,6 @@ t.test('cuts a statement that takes too long', async (t) => {
   const error = await postgres.query('select pg_sleep(60)').catch((error: unknown) => error)
   t.equal(sqlState(error), '57014')
   await postgres.close()
-})
-
-t.test('hears notifications, and says so when it may have missed some', async (t) => {
-  const postgres = await freshPostgres(t)
-  const heard: (string | null)[] = []
-  let wake = (): void => {}
-  const listening = postgres.listen('news', (payload) => {
-    heard.push(payload)
-    wake()
-  })
-  t.teardown(() => listening.close())
-  const until = async (count: number): Promise<void> => {
-    while (heard.length < count) await new Promise<void>((resolve) => (wake = resolve))
-  }
-  await until(1)
-  await postgres.query(`select pg_notify('news', 'one')`)
-  await until(2)
-  await postgres.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
-  )
-  await until(3)
-  await postgres.query(`select pg_notify('news', 'two')`)
-  await until(4)
-  t.same(heard, [null, 'one', null, 'two'])
 })
 
 t.test('refuses statements once closed', async (t) => {

@@ -39,7 +39,8 @@ t.test('deleting an organization takes along everything that is its own', async 
     [id],
   )
   await postgres.query(
-    `insert into app_user (uuid, distinct_id, email, current_organization_id, current_project_id) values ($1, 'u', 'u@example.com', $1, 7)`,
+    `insert into app_user (uuid, distinct_id, email, current_organization_id, current_project_id)
+     values ($1, 'u', 'u@example.com', $1, 7)`,
     [id],
   )
   await postgres.query(

@@ -4,7 +4,7 @@
 // to reach the server, whose database `spate` is migrated and serves as template. It watches the run's process, and
 // when that has ended, however it ended, stops the server, removes its folder and ends too.
 
-import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { keeperSocket } from './postgres.ts'
+import { isRunning } from './process.ts'
 
 const runPid = Number(process.argv[2])
 const log = openLog({ logLevel: 'silent', logFormat: 'json' })
@@ -45,14 +46,4 @@ async function open(): Promise<{ connectionString: string }> {
 async function release(): Promise<never> {
   for (const undo of releasers.reverse()) await undo()
   process.exit()
-}
-
-/** A process that has ended and waits to be reaped has no program any more. */
-function isRunning(pid: number): boolean {
-  try {
-    readlinkSync(`/proc/${pid}/exe`)
-    return true
-  } catch {
-    return false
-  }
 }

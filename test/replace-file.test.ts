@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { replaceFile } from '../../src/lib/replace-file.ts'
+import { replaceFile } from '../src/replace-file.ts'
 
 t.test('replaces a file as a whole, readable by its owner only', async (t) => {
   const folder = t.testdir({ 'a.json': 'old and longer' })
