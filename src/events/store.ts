@@ -1,0 +1,166 @@
+// Opens the DuckDB file. Promise: whatever state a crash left it in, the store opens at a state that its own offsets
+// describe, and the journal brings it forward from there.
+//
+//   the write-ahead log does not replay (a flipped byte, a zeroed tail)
+//       → it is moved to the quarantine folder; the store opens at its last checkpoint. The journal still holds
+//         everything since, because it is only released up to checkpoints.
+//   the file itself is unreadable
+//       → moved to the quarantine folder and built again, if the journal reaches back to the beginning; else the
+//         start is refused.
+//   another process holds it, or it may not be written → the start is refused.
+//
+// DuckDB's file lock belongs to the process: a second open in the same process is not refused and silently loses
+// committed rows. So this looks for an open descriptor first, and the thread that opened the file keeps it for life.
+
+import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { isServiceError, ServiceError } from '../errors.ts'
+import { assert } from '../lib/assert.ts'
+import { type Clock, microsFromMs } from '../lib/clock.ts'
+import { messageOf, shortMessage } from './failure.ts'
+import { readStored, type Stored } from './progress.ts'
+import { applySchema } from './schema.ts'
+
+export interface StoreOptions {
+  readonly dataDir: string
+  readonly memoryLimitBytes: number
+  readonly threads: number
+  /** True when the journal still holds everything since its beginning: an unreadable file can be built again. */
+  readonly isJournalComplete: boolean
+  readonly clock: Clock
+}
+
+export interface Store {
+  readonly instance: DuckDBInstance
+  /** The only connection that writes. */
+  readonly writer: DuckDBConnection
+  /** What the store said of itself when it was opened. */
+  readonly stored: Stored
+  /** What had to be done to open it, one sentence each; usually nothing. */
+  readonly remedies: readonly string[]
+  readonly quarantineDir: string
+  /** Size of the write-ahead log in bytes. */
+  walBytes(): number
+  /** Closes the file. No query may be running. */
+  close(): void
+}
+
+/** Opens `dataDir`/events.duckdb. Errors: data_dir_unusable, storage_failed. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const path = join(options.dataDir, 'events.duckdb')
+  const quarantineDir = join(options.dataDir, 'quarantine')
+  mkdirSync(quarantineDir, { recursive: true })
+  assert(!isOpenInThisProcess(path), `${path} is opened once in the life of the process`)
+  const remedies: string[] = []
+  for (;;) {
+    try {
+      const opened = await openFile(path, options)
+      return { ...opened, remedies, quarantineDir, walBytes: () => sizeOf(`${path}.wal`) }
+    } catch (error) {
+      remedies.push(remedy(error, path, quarantineDir, options))
+    }
+  }
+}
+
+/** Clears away what keeps the store from opening and says what it did, or throws what ends the start. */
+function remedy(error: unknown, path: string, quarantineDir: string, options: StoreOptions): string {
+  if (isServiceError(error)) throw error
+  const message = messageOf(error)
+  const detail = `${path} cannot be opened: ${shortMessage(error)}`
+  if (/Could not set lock|Permission denied|Read-only file system/i.test(message))
+    throw new ServiceError('data_dir_unusable', { detail, cause: error })
+  if (/No space left|Out of Memory Error|Too many open files/i.test(message))
+    throw new ServiceError('storage_failed', { detail, cause: error })
+  const wals = walFiles(path)
+  const isUnreadable = /Corrupt database file|not a valid DuckDB|Could not read enough bytes/i.test(message)
+  if (wals.length > 0 && (/\bWAL\b/.test(message) || !isUnreadable)) {
+    const moved = wals.map((wal) => setAside(wal, quarantineDir, options.clock)).join(', ')
+    return `the write-ahead log did not replay and was moved to ${moved}: ${shortMessage(error)}`
+  }
+  if (isUnreadable && options.isJournalComplete) {
+    for (const wal of wals) setAside(wal, quarantineDir, options.clock)
+    const moved = setAside(path, quarantineDir, options.clock)
+    return `the events store was unreadable, was moved to ${moved} and is built again: ${shortMessage(error)}`
+  }
+  const cure =
+    'Remedy: restore it from a backup, or move it away to start without the events that the journal no longer holds'
+  throw new ServiceError('storage_failed', {
+    detail: isUnreadable ? `${detail}. ${cure}` : detail,
+    cause: error,
+  })
+}
+
+async function openFile(path: string, options: StoreOptions) {
+  const instance = await DuckDBInstance.create(path, {
+    storage_compatibility_version: 'latest',
+    threads: String(options.threads),
+    memory_limit: `${options.memoryLimitBytes}B`,
+    temp_directory: `${path}.tmp`,
+    // The loader checkpoints between its transactions; DuckDB shall not do it inside a COMMIT.
+    checkpoint_threshold: '1TB',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  })
+  let writer: DuckDBConnection | null = null
+  try {
+    writer = await instance.connect()
+    await applySchema(writer, microsFromMs(options.clock.nowMs()))
+    const stored = await readStored(writer)
+    // Extensions that are built in load without file access; from here on SQL reaches nothing but this database.
+    await writer.run("set global TimeZone = 'UTC'")
+    await writer.run('set enable_external_access = false')
+    await writer.run('set lock_configuration = true')
+    const connection = writer
+    return {
+      instance,
+      writer: connection,
+      stored,
+      close: () => {
+        connection.closeSync()
+        instance.closeSync()
+      },
+    }
+  } catch (error) {
+    writer?.closeSync()
+    instance.closeSync()
+    throw error
+  }
+}
+
+/** Moves a file into the quarantine folder and returns its new path. */
+function setAside(path: string, quarantineDir: string, clock: Clock): string {
+  const moved = join(quarantineDir, `${basename(path)}.${clock.nowMs()}`)
+  renameSync(path, moved)
+  return moved
+}
+
+/** The write-ahead log and what a checkpoint may have left beside it. */
+function walFiles(path: string): string[] {
+  const folder = join(path, '..')
+  const prefix = `${basename(path)}.wal`
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && sizeOf(join(folder, name)) > 0)
+    .map((name) => join(folder, name))
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Looks through the open descriptors of the process. Where the system shows none (macOS), it answers no. */
+function isOpenInThisProcess(path: string): boolean {
+  if (!existsSync(path) || !existsSync('/proc/self/fd')) return false
+  const real = realpathSync(path)
+  return readdirSync('/proc/self/fd').some((descriptor) => linkTarget(`/proc/self/fd/${descriptor}`) === real)
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // The descriptor that listed the folder is closed by now.
+    return null
+  }
+}
