@@ -1,0 +1,322 @@
+// The events store as the main thread sees it: reads, the state of loading, and a pump that keeps the store up with
+// the journal. All work is done by a pool of exactly one thread (thread.ts).
+//
+// Opening does not block: `openEvents` returns at once, and until the store is open reads are answered with
+// events_unavailable. A lost store or thread is never replaced: `onFailed` tells the process to end.
+
+import { Piscina } from 'piscina'
+import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
+import type { Journal, Lane, Position } from '../journal/journal.ts'
+import { lanes } from '../journal/journal.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { StepOutcome } from './consumer.ts'
+import { messageOf } from './failure.ts'
+import type { KillPoint } from './kill.ts'
+import type { EventFilter, EventPage } from './list.ts'
+import {
+  type Answer,
+  type EventsTasks,
+  type QueryResult,
+  type QueryValue,
+  valueOfAnswer,
+} from './messages.ts'
+import { forLanes, type Offsets, originOffset, type Positions } from './offset.ts'
+import type { Counts } from './progress.ts'
+import { Pump } from './pump.ts'
+import { ReadGate } from './read-gate.ts'
+
+export interface EventsLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface EventsOptions {
+  readonly dataDir: string
+  readonly journalDir: string
+  readonly journal: Pick<Journal, 'state' | 'onCommitted'>
+  readonly memoryLimitBytes: number
+  readonly threads: number
+  readonly log: EventsLog
+  readonly clock: Clock
+  /** For crash tests. */
+  readonly killPoint: KillPoint | null
+}
+
+export interface EventsState {
+  /** True when reads are answered. */
+  readonly isReady: boolean
+  /** Why loading does not go on; null while it does. */
+  readonly reason: string | null
+  readonly applied: Positions
+  /** Everything before it is safe without the journal; null before the first checkpoint of this run. */
+  readonly checkpointed: Positions | null
+  /** Bytes of journal that are committed and not applied. */
+  readonly lagBytes: Readonly<Record<Lane, number>>
+  /** Over the store's whole life. */
+  readonly counts: Counts
+  readonly lastTransaction: { readonly rows: number; readonly ms: number } | null
+}
+
+export interface Events {
+  /** Errors: events_unavailable, reads_overloaded, invalid_input. */
+  listEvents(filter: EventFilter): Promise<EventPage>
+  /** Runs one SELECT of our own making, with parameters $1, $2, …. Errors: as `listEvents`. */
+  query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
+  state(): EventsState
+  /** Resolves when everything of `lane` before `position` can be read. Errors: events_unavailable, stopping. */
+  waitUntilApplied(lane: Lane, position: Position): Promise<void>
+  /** Calls `listener` with what the journal may forget, after each checkpoint. */
+  onCheckpoint(listener: (checkpointed: Positions) => void): void
+  /** Calls `listener` once when the store cannot be opened or is lost: the process should end. */
+  onFailed(listener: (error: ServiceError) => void): void
+  /** Loads what is committed, checkpoints and closes. */
+  close(): Promise<void>
+}
+
+/** Reads at once, and in line. */
+const readsMax = 4
+const readsWaitingMax = 64
+
+/** From dist/src/events to dist/workers. */
+const threadFile = new URL('../../workers/events.js', import.meta.url).href
+
+/** What a task of kind `K` carries. */
+type Fields<K extends keyof EventsTasks> = Omit<EventsTasks[K][0], 'kind'>
+
+interface Waiter {
+  readonly lane: Lane
+  readonly position: Position
+  readonly resolve: () => void
+  readonly reject: (error: ServiceError) => void
+}
+
+/** Starts the events thread. Returns before the store is open. */
+export function openEvents(options: EventsOptions): Events {
+  return new EventsClient(options)
+}
+
+class EventsClient implements Events {
+  readonly #options: EventsOptions
+  readonly #pool: Piscina
+  readonly #pump: Pump
+  readonly #gate = new ReadGate(readsMax, readsWaitingMax)
+  readonly #opening: Promise<void>
+  readonly #checkpointListeners: ((checkpointed: Positions) => void)[] = []
+  readonly #failedListeners: ((error: ServiceError) => void)[] = []
+  #waiters: Waiter[] = []
+  #isReady = false
+  #isClosing = false
+  #failure: ServiceError | null = null
+  #reason: string | null = null
+  #offsets: Offsets = forLanes(() => originOffset)
+  #counts: Counts = { events: 0, duplicates: 0, quarantined: 0 }
+  #checkpointed: Positions | null = null
+  #lastTransaction: EventsState['lastTransaction'] = null
+
+  constructor(options: EventsOptions) {
+    this.#options = options
+    this.#pool = new Piscina({
+      filename: threadFile,
+      minThreads: 1,
+      maxThreads: 1,
+      // All reads and one task of the pump run side by side; the gate keeps the line.
+      concurrentTasksPerWorker: readsMax + 2,
+      maxQueue: readsMax + 2,
+      // With Atomics on, the thread would sleep between tasks and DuckDB's promises would not settle.
+      atomics: 'disabled',
+    })
+    this.#pool.on('workerDestroy', () => this.#fail(lost('it has ended')))
+    this.#pool.on('error', (error: unknown) => this.#fail(lost(messageOf(error))))
+    this.#pump = new Pump(
+      {
+        waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),
+        step: () => this.#ask('step', { committed: this.#committed() }),
+        checkpoint: () => this.#checkpoint(),
+        stepped: (outcome) => this.#stepped(outcome),
+        failed: (error) => this.#fail(error),
+      },
+      options.clock,
+    )
+    options.journal.onCommitted(() => this.#wake())
+    this.#opening = this.#open().catch((error: unknown) => this.#fail(error))
+  }
+
+  listEvents(filter: EventFilter): Promise<EventPage> {
+    return this.#read('list', { filter })
+  }
+
+  query(sql: string, values: readonly QueryValue[] = []): Promise<QueryResult> {
+    return this.#read('query', { sql, values })
+  }
+
+  state(): EventsState {
+    return {
+      isReady: this.#isReady,
+      reason: this.#failure?.detail ?? this.#reason,
+      applied: positionsOf(this.#offsets),
+      checkpointed: this.#checkpointed,
+      lagBytes: forLanes((lane) => this.#lagBytes(lane)),
+      counts: this.#counts,
+      lastTransaction: this.#lastTransaction,
+    }
+  }
+
+  waitUntilApplied(lane: Lane, position: Position): Promise<void> {
+    if (this.#isReady && this.#offsets[lane].position >= position) return Promise.resolve()
+    const refusal = this.#refusal()
+    if (refusal !== null) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ lane, position, resolve, reject })
+      if (this.#isReady) this.#pump.hurry()
+    })
+  }
+
+  onCheckpoint(listener: (checkpointed: Positions) => void): void {
+    this.#checkpointListeners.push(listener)
+  }
+
+  onFailed(listener: (error: ServiceError) => void): void {
+    if (this.#failure === null) this.#failedListeners.push(listener)
+    else listener(this.#failure)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return
+    await this.#opening
+    if (this.#isReady && this.#failure === null) {
+      if (this.#reason === null) await this.#pump.finish()
+      else await this.#checkpoint()
+    }
+    this.#isClosing = true
+    this.#isReady = false
+    this.#pump.halt()
+    this.#rejectWaiters(new ServiceError('stopping'))
+    if (this.#failure === null) await this.#ask('close', {})
+    await this.#pool.destroy()
+  }
+
+  async #open(): Promise<void> {
+    const { dataDir, journalDir, journal, memoryLimitBytes, threads, killPoint, log } = this.#options
+    const state = journal.state()
+    const task = { dataDir, journalDir, journal: state, memoryLimitBytes, threads, killPoint }
+    const opened = await this.#ask('open', task)
+    this.#offsets = opened.offsets
+    this.#counts = opened.counts
+    this.#reason = opened.reason
+    for (const remedy of opened.remedies) log.warn({}, `events: ${remedy}`)
+    if (opened.reason !== null) log.error({}, `events: loading is stopped: ${opened.reason}`)
+    this.#isReady = true
+    this.#settleWaiters()
+    if (opened.reason !== null) this.#rejectWaiters(this.#unavailable())
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (!this.#isReady || this.#reason !== null || this.#failure !== null) return
+    if (this.#waiters.length > 0) this.#pump.hurry()
+    else this.#pump.wake()
+  }
+
+  async #read<K extends 'list' | 'query'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+    if (!this.#isReady || this.#failure !== null) throw this.#unavailable()
+    try {
+      return await this.#gate.run(() => this.#ask(kind, task))
+    } catch (error) {
+      if (isServiceError(error, 'storage_failed')) this.#fail(error)
+      throw error
+    }
+  }
+
+  /** Sends one task to the thread and returns the value of its answer. */
+  async #ask<K extends keyof EventsTasks>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+    // The thread answers each kind of task as EventsTasks says.
+    const given = (await this.#pool.run({ kind, ...task })) as Answer<EventsTasks[K][1]>
+    return valueOfAnswer(given)
+  }
+
+  async #checkpoint() {
+    const done = await this.#ask('checkpoint', {})
+    if (done.offsets !== null) {
+      this.#checkpointed = positionsOf(done.offsets)
+      for (const listener of this.#checkpointListeners) listener(this.#checkpointed)
+    }
+    return done
+  }
+
+  #stepped(outcome: StepOutcome): boolean {
+    const { log } = this.#options
+    switch (outcome.kind) {
+      case 'applied':
+        this.#offsets = outcome.offsets
+        this.#counts = outcome.counts
+        this.#lastTransaction = { rows: outcome.rows, ms: outcome.ms }
+        for (const remark of outcome.remarks) log.warn({}, `events: ${remark}`)
+        this.#settleWaiters()
+        return true
+      case 'retry':
+        log.warn({}, `events: a transaction was rolled back and is tried again: ${outcome.detail}`)
+        return true
+      case 'stopped':
+        log.error({}, `events: loading is stopped: ${outcome.detail}`)
+        this.#reason = outcome.detail
+        this.#rejectWaiters(this.#unavailable())
+        return false
+      case 'fatal':
+        this.#fail(new ServiceError('storage_failed', { detail: outcome.detail }))
+        return false
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null || this.#isClosing) return
+    const failure = isServiceError(error) ? error : lost(messageOf(error))
+    this.#failure = failure
+    this.#isReady = false
+    this.#pump.halt()
+    this.#rejectWaiters(this.#unavailable())
+    this.#options.log.error({ err: failure }, 'events: the store failed')
+    for (const listener of this.#failedListeners) listener(failure)
+  }
+
+  #refusal(): ServiceError | null {
+    if (this.#isClosing) return new ServiceError('stopping')
+    return this.#failure === null && this.#reason === null ? null : this.#unavailable()
+  }
+
+  #unavailable(code: ErrorCode = 'events_unavailable'): ServiceError {
+    const reason = this.#failure?.detail ?? this.#reason
+    return new ServiceError(
+      code,
+      reason === null ? {} : { detail: `The events store is not ready: ${reason}` },
+    )
+  }
+
+  #settleWaiters(): void {
+    const isDone = ({ lane, position }: Waiter) => this.#offsets[lane].position >= position
+    for (const waiter of this.#waiters) if (isDone(waiter)) waiter.resolve()
+    this.#waiters = this.#waiters.filter((waiter) => !isDone(waiter))
+  }
+
+  #rejectWaiters(error: ServiceError): void {
+    for (const waiter of this.#waiters) waiter.reject(error)
+    this.#waiters = []
+  }
+
+  #committed(): Positions {
+    const state = this.#options.journal.state()
+    return forLanes((lane) => state.lanes[lane].committed)
+  }
+
+  #lagBytes(lane: Lane): number {
+    return Math.max(0, this.#options.journal.state().lanes[lane].committed - this.#offsets[lane].position)
+  }
+}
+
+function positionsOf(offsets: Offsets): Positions {
+  return forLanes((lane) => offsets[lane].position)
+}
+
+function lost(why: string): ServiceError {
+  return new ServiceError('storage_failed', { detail: `the events thread was lost: ${why}` })
+}

@@ -1,0 +1,100 @@
+// Read connections of the events store: each read has one of its own and never waits for a load. The main thread
+// sees to it that only a few run at once (read-gate.ts).
+
+import { type DuckDBConnection, type DuckDBInstance, StatementType } from '@duckdb/node-api'
+import { ServiceError } from '../errors.ts'
+import { failureOf, messageOf, shortMessage } from './failure.ts'
+import type { QueryResult, QueryValue } from './messages.ts'
+
+/** A read that takes longer is interrupted. */
+export const readMsMax = 30_000
+/** A query that returns more rows is refused: its answer is held in memory three times. */
+export const queryRowsMax = 100_000
+
+export class Readers {
+  readonly #instance: DuckDBInstance
+  readonly #free: DuckDBConnection[] = []
+  readonly #busy = new Set<DuckDBConnection>()
+  readonly #running = new Set<Promise<unknown>>()
+  #isClosed = false
+
+  constructor(instance: DuckDBInstance) {
+    this.#instance = instance
+  }
+
+  /**
+   * Runs `read` on a connection of its own.
+   * Errors: reads_overloaded when it took too long or too much memory; storage_failed when the instance is lost.
+   */
+  async run<T>(read: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const running = this.#run(read)
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** Ends every running read, to give its memory back. */
+  interruptAll(): void {
+    for (const connection of this.#busy) connection.interrupt()
+  }
+
+  /** Ends what runs and closes the connections: the instance may be closed after it. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.interruptAll()
+    await Promise.allSettled(this.#running)
+    for (const connection of this.#free) connection.closeSync()
+  }
+
+  async #run<T>(read: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new ServiceError('stopping')
+    const connection = this.#free.pop() ?? (await this.#instance.connect())
+    this.#busy.add(connection)
+    const timer = setTimeout(() => connection.interrupt(), readMsMax)
+    try {
+      return await read(connection)
+    } catch (error) {
+      throw readError(error)
+    } finally {
+      clearTimeout(timer)
+      this.#busy.delete(connection)
+      this.#free.push(connection)
+    }
+  }
+}
+
+/** Runs one SELECT with its values bound as parameters. Errors: invalid_input for anything that is not a SELECT. */
+export async function runQuery(
+  connection: DuckDBConnection,
+  sql: string,
+  values: readonly QueryValue[],
+): Promise<QueryResult> {
+  const statement = await connection.prepare(sql)
+  try {
+    if (statement.statementType !== StatementType.SELECT)
+      throw new ServiceError('invalid_input', { detail: 'expected one SELECT statement' })
+    statement.bind([...values])
+    const reader = await statement.streamAndReadUntil(queryRowsMax + 1)
+    if (reader.currentRowCount > queryRowsMax)
+      throw new ServiceError('invalid_input', { detail: `the query returns more than ${queryRowsMax} rows` })
+    return { columns: reader.columnNames(), rows: reader.getRowsJson() }
+  } finally {
+    statement.destroySync()
+  }
+}
+
+function readError(error: unknown): unknown {
+  const message = messageOf(error)
+  if (/^INTERRUPT Error/.test(message)) {
+    const detail = `The query was stopped: it ran longer than ${readMsMax / 1000} s, or memory was short.`
+    return new ServiceError('reads_overloaded', { detail, cause: error })
+  }
+  if (/^Out of Memory Error/.test(message))
+    return new ServiceError('reads_overloaded', { detail: 'The query needs too much memory.', cause: error })
+  if (failureOf(error) === 'fatal')
+    return new ServiceError('storage_failed', { detail: shortMessage(error), cause: error })
+  return error
+}

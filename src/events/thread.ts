@@ -1,0 +1,121 @@
+// The inside of the events thread: the only owner of the DuckDB file. It does one task at a time for the writing side
+// (open, step, checkpoint, close come one after the other from the main thread) and any number of reads beside it.
+
+import { ServiceError } from '../errors.ts'
+import type { JournalReader } from '../journal/journal.ts'
+import { lanes } from '../journal/journal.ts'
+import { assert, unreachable } from '../lib/assert.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Consumer } from './consumer.ts'
+import { failureOf, shortMessage } from './failure.ts'
+import { type KillPoint, killAt } from './kill.ts'
+import { listEvents } from './list.ts'
+import {
+  type Answer,
+  answer,
+  type Checkpointed,
+  type EventsTask,
+  type Opened,
+  type OpenTask,
+  type Stepped,
+} from './messages.ts'
+import { origin, type Positions } from './offset.ts'
+import { checkLineage } from './progress.ts'
+import { Readers, runQuery } from './readers.ts'
+import { openStore, type Store } from './store.ts'
+
+/** Opens the reading side of the journal in `journalDir`. */
+export type OpenReader = (journalDir: string) => JournalReader
+
+interface Open {
+  readonly store: Store
+  readonly consumer: Consumer
+  readonly readers: Readers
+  readonly killPoint: KillPoint | null
+}
+
+export class EventsThread {
+  readonly #clock: Clock
+  readonly #openReader: OpenReader
+  #open: Open | null = null
+
+  constructor(clock: Clock, openReader: OpenReader) {
+    this.#clock = clock
+    this.#openReader = openReader
+  }
+
+  /** Does one task. Never rejects: errors are in the answer. */
+  handle(task: EventsTask): Promise<Answer<unknown>> {
+    return answer<unknown>(() => this.#handle(task))
+  }
+
+  #handle(task: EventsTask): Promise<unknown> {
+    if (task.kind === 'open') return this.#openAll(task)
+    const open = this.#open
+    // A thread that a pool has started again in place of a lost one owns nothing, and must not: see store.ts.
+    if (open === null)
+      throw new ServiceError('storage_failed', { detail: 'the events thread has no open store' })
+    switch (task.kind) {
+      case 'step':
+        return this.#step(open, task.committed)
+      case 'checkpoint':
+        return this.#checkpoint(open)
+      case 'list':
+        return open.readers.run((connection) => listEvents(connection, task.filter))
+      case 'query':
+        return open.readers.run((connection) => runQuery(connection, task.sql, task.values))
+      case 'close':
+        return this.#close(open)
+      default:
+        return unreachable(task)
+    }
+  }
+
+  async #openAll(task: OpenTask): Promise<Opened> {
+    assert(this.#open === null, 'the events store is opened once')
+    const isJournalComplete = lanes.every((lane) => task.journal.lanes[lane].oldest === origin)
+    const store = await openStore({ ...task, isJournalComplete, clock: this.#clock })
+    try {
+      const reason = checkLineage(store.stored, task.journal)
+      const reader = this.#openReader(task.journalDir)
+      const { epoch } = task.journal
+      const { killPoint } = task
+      const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killPoint })
+      this.#open = { store, consumer, readers: new Readers(store.instance), killPoint }
+      const { offsets, counts } = consumer
+      return { offsets, counts, remedies: store.remedies, reason }
+    } catch (error) {
+      store.close()
+      throw error
+    }
+  }
+
+  async #step({ consumer, store, readers }: Open, committed: Positions): Promise<Stepped> {
+    const outcome = await consumer.step(committed)
+    // What the load could not get, people's queries may be holding.
+    if (outcome.kind === 'retry' && /^Out of Memory Error/.test(outcome.detail)) readers.interruptAll()
+    return { outcome, walBytes: store.walBytes() }
+  }
+
+  async #checkpoint({ store, consumer, killPoint }: Open): Promise<Checkpointed> {
+    const { offsets } = consumer
+    try {
+      const done = store.writer.run('checkpoint')
+      killAt(killPoint, 'in_checkpoint')
+      await done
+      return { offsets, walBytes: store.walBytes() }
+    } catch (error) {
+      // Anything but an invalidated instance leaves the store as it was: the next checkpoint takes it along.
+      if (failureOf(error) === 'transient') return { offsets: null, walBytes: store.walBytes() }
+      throw new ServiceError('storage_failed', { detail: shortMessage(error), cause: error })
+    }
+  }
+
+  async #close({ store, consumer, readers }: Open): Promise<null> {
+    await readers.close()
+    consumer.close()
+    store.close()
+    this.#open = null
+    return null
+  }
+}
