@@ -17,7 +17,7 @@ export type RecordKind = 'events' | 'command'
 /** One part to append. */
 export interface JournalPart {
   readonly kind: RecordKind
-  /** Opaque to the journal. Its buffer is moved: do not touch it after. */
+  /** Opaque to the journal. In memory of its own, which is moved: do not touch it after. */
   readonly payload: Bytes
   readonly eventCount: number
   /** Two words an event, both 0 for an event that is never a duplicate; null for a command. */
@@ -68,6 +68,8 @@ export interface LaneState {
   /** Bytes of all segment files. */
   readonly storedBytes: number
   readonly damagedBytes: number
+  /** The disk has no room: appends are refused with journal_full until it has again. */
+  readonly isFull: boolean
 }
 
 /** The writing side, used by the main thread. */
@@ -101,7 +103,7 @@ export interface JournalChunk {
 export interface JournalReader {
   /**
    * Reads records of `lane` from `from` up to the committed position `upTo`, at least one record if there is one and
-   * about `bytesMax` bytes at most.
+   * about `bytesMax` bytes at most. Without a record before `upTo`, `next` is `upTo`.
    * Errors: a programmer error when `from` is before the oldest segment.
    */
   read(lane: Lane, from: Position, upTo: Position, bytesMax: number): JournalChunk

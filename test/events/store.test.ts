@@ -192,7 +192,14 @@ t.test('holds its offsets against the journal', async (t) => {
     offsets: { realtime: { position: at(500), index: 3 }, historical: { position: at(0), index: 0 } },
     counts: { events: 1, duplicates: 0, quarantined: 0 },
   }
-  const lane = { oldest: at(0), committed: at(1000), queuedBytes: 0, storedBytes: 0, damagedBytes: 0 }
+  const lane = {
+    oldest: at(0),
+    committed: at(1000),
+    queuedBytes: 0,
+    storedBytes: 0,
+    damagedBytes: 0,
+    isFull: false,
+  }
   const journal: JournalState = { epoch, lanes: { realtime: lane, historical: lane } }
   const withRealtime = (change: Partial<typeof lane>): JournalState => ({
     ...journal,

@@ -1,0 +1,170 @@
+// Opening a lane. Only the last segment is read, and the sidecars of the others; the cost does not grow with the
+// backlog.
+//
+// Last segment ends in a seal: a clean end, nothing to do. Otherwise the process died, and the page cache may hold
+// bytes that the disk does not, so the file is never appended to and never trusted: what is valid of it is copied
+// into a fresh file, synced, sealed, and takes its place in one rename. Writing always goes on in a new segment.
+//
+//   torn tail     no valid frame follows in the last segment. It cannot hold acknowledged data, since an
+//                 acknowledgement follows the sync: it is cut.
+//   corruption    a valid frame follows. The stretch may have been acknowledged: it is copied to the quarantine folder
+//                 and stays where it is, readers report it as a gap and go on behind it. Damage in segments before
+//                 the last is found by readers, who do the same.
+//   half a chain  parts at the end whose last part is missing were never acknowledged: they are cut.
+//
+// A segment whose header is damaged stays as one gap; positions go on behind it, so that none is used twice.
+
+import { join } from 'node:path'
+import { ServiceError } from '../errors.ts'
+import { alignTo8 } from '../lib/bytes.ts'
+import { DedupWindow } from './dedup-window.ts'
+import { type Disk, writeAll } from './disk.ts'
+import type { Position } from './journal.ts'
+import { eachNewKey, keysOfSegment, readSidecar, sidecarPath, tryWriteSidecar } from './key-sidecar.ts'
+import { killPoint } from './kill-point.ts'
+import type { LaneOptions } from './lane-options.ts'
+import { copyBytesOf, quarantine } from './quarantine.ts'
+import { encodeSeal, frameHeaderBytes } from './record.ts'
+import { SealedSegments, type StoredSegment, type StoredSidecar } from './sealed-segments.ts'
+import {
+  basesOf,
+  createSegment,
+  isSealed,
+  readSegmentHeader,
+  type SegmentHeader,
+  segmentHeaderBytes,
+  segmentPath,
+} from './segment.ts'
+import { SegmentWalker } from './segment-walker.ts'
+
+export interface RecoveredLane {
+  readonly sealed: SealedSegments
+  readonly window: DedupWindow
+  /** Where the next segment starts. */
+  readonly end: Position
+}
+
+const scanWindowBytes = 4 * 1024 * 1024
+
+/**
+ * Recovers the lane in `options.dir`.
+ * Errors: lineage_foreign for a segment of another epoch, data_dir_unusable for one of a newer format; errors of the
+ * disk as they come, with nothing lost: the next start does it again.
+ */
+export function recoverLane(disk: Disk, options: LaneOptions): RecoveredLane {
+  const { dir } = options
+  disk.makeDir(dir)
+  const names = disk.list(dir)
+  for (const name of names) if (name.endsWith('.tmp')) disk.unlink(join(dir, name))
+  const bases = basesOf(names, 'seg')
+  const segments: StoredSegment[] = []
+  const sidecarBases = basesOf(names, 'keys')
+  let end = 0 as Position
+  for (const base of bases) {
+    const fd = disk.open(segmentPath(dir, base))
+    try {
+      const header = readSegmentHeader(disk, fd)
+      if (header !== null) refuseForeign(header, base, options)
+      let fileBytes = disk.sizeOf(fd)
+      if (base === bases.at(-1) && header !== null && !isSealed(disk, fd, header))
+        fileBytes = sealAgain(disk, options, fd, header)
+      // Positions are sums of positions and sizes of frames, or skip a file without a readable header.
+      end = (base + alignTo8(Math.max(0, fileBytes - segmentHeaderBytes))) as Position
+      if (end > base) segments.push({ base, fileBytes, createdMs: header?.createdMs ?? null })
+    } finally {
+      disk.close(fd)
+    }
+  }
+  const { window, sidecars } = loadWindow(disk, options, segments, sidecarBases)
+  return { sealed: new SealedSegments(disk, options, segments, sidecars), window, end }
+}
+
+function refuseForeign(header: SegmentHeader, base: Position, { dir, epoch }: LaneOptions): void {
+  if (header.epoch === epoch && header.base === base) return
+  const detail =
+    `${segmentPath(dir, base)} belongs to the journal ${header.epoch} at ${header.base}, expected ${epoch} at ${base}: ` +
+    'move the file away, or put back the journal folder it came from'
+  throw new ServiceError('lineage_foreign', { detail })
+}
+
+/** Puts a sealed copy of what is valid in place of the unsealed segment; returns its size, 64 when nothing is valid. */
+function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: SegmentHeader): number {
+  const { dir, log } = options
+  const { base } = header
+  const end = findValidEnd(disk, options, fd, header)
+  const cutBytes = disk.sizeOf(fd) - segmentHeaderBytes - (end - base)
+  if (cutBytes > 0) log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes })
+  // The writer replaces an empty segment by one of the same name.
+  if (end === base) return segmentHeaderBytes
+  const copy = createSegment(disk, dir, header, (to) => {
+    copyBytesOf(disk, fd, segmentHeaderBytes, to, segmentHeaderBytes, end - base)
+    writeAll(
+      disk,
+      to,
+      [encodeSeal(end, header.salt)],
+      segmentHeaderBytes + end - base,
+      frameHeaderBytes,
+      () => {},
+    )
+    killPoint(options.killAt, 'during_recovery')
+  })
+  disk.close(copy)
+  return segmentHeaderBytes + end - base + frameHeaderBytes
+}
+
+/** Walks an unsealed segment to the end of what counts, setting aside what is damaged before it. */
+function findValidEnd(disk: Disk, options: LaneOptions, fd: number, header: SegmentHeader): Position {
+  const { lane } = options
+  const limit = header.base + Math.max(0, disk.sizeOf(fd) - segmentHeaderBytes)
+  const walker = new SegmentWalker(disk, fd, header, header.base, limit, scanWindowBytes)
+  let end = header.base
+  for (let step = walker.next(); step.kind !== 'end'; step = walker.next()) {
+    if (step.kind === 'frame') {
+      // A seal that is not at the end of the file belongs to a segment that was damaged behind it.
+      if (step.frame.kind !== 'seal' && !step.frame.chainGoesOn) end = step.frame.end
+    } else if (step.isFollowed) {
+      quarantine(disk, options, { lane, position: step.position, end: step.end }, fd, header.base)
+      end = step.end
+    }
+  }
+  return end
+}
+
+/** Fills the window from the newest sidecars; makes those that are missing or damaged from their segments. */
+function loadWindow(
+  disk: Disk,
+  options: LaneOptions,
+  segments: readonly StoredSegment[],
+  sidecarBases: readonly Position[],
+): { window: DedupWindow; sidecars: StoredSidecar[] } {
+  const { dir, dedupWindowEvents: keysMax } = options
+  const withSegment = new Set(segments.map((segment) => segment.base))
+  const bases = [...new Set([...withSegment, ...sidecarBases])].sort((a, b) => b - a)
+  const loaded: Uint32Array[] = []
+  const sidecars: StoredSidecar[] = []
+  let keyCount = 0
+  for (const base of bases) {
+    if (keyCount >= keysMax) {
+      // Older keys are out of the window; the count of a sidecar that is not read does not matter any more.
+      if (sidecarBases.includes(base)) sidecars.push({ base, keyCount: 0 })
+      continue
+    }
+    const stored = readSidecar(disk, dir, base, keysMax)
+    if (stored === null && !withSegment.has(base)) {
+      disk.unlink(sidecarPath(dir, base))
+      continue
+    }
+    const keys = stored ?? keysOfSegment(disk, dir, base)
+    const isStored = stored !== null || tryWriteSidecar(disk, options, base, keys.length / 2, keys)
+    if (isStored) sidecars.push({ base, keyCount: keys.length / 2 })
+    loaded.push(keys)
+    keyCount += keys.length / 2
+  }
+  const window = new DedupWindow(keysMax, keyCount)
+  for (const keys of loaded.reverse())
+    eachNewKey(keys, null, (low, high) => {
+      window.seenOrAdd(low, high)
+    })
+  window.commit(window.added)
+  return { window, sidecars: sidecars.reverse() }
+}

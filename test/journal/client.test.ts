@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { type JournalOptions, openJournal } from '../../src/journal/client.ts'
+import type { Position } from '../../src/journal/journal.ts'
+import { openJournalReader } from '../../src/journal/reader.ts'
+import { journalContract } from './journal-contract.ts'
+import { command, part, textOf } from './lane-world.ts'
+
+function optionsIn(folder: string): JournalOptions {
+  return {
+    dir: join(folder, 'journal'),
+    quarantineDir: join(folder, 'quarantine'),
+    segmentBytes: 2048,
+    freeBytesMin: 0,
+  }
+}
+
+journalContract(t, 'threaded journal', async (t, limits) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal({ ...options, ...limits })
+  t.teardown(() => journal.close())
+  return { journal, reader: () => openJournalReader(options) }
+})
+
+t.test('goes on after a restart: same epoch, positions that only grow, keys remembered', async (t) => {
+  const options = optionsIn(t.testdir())
+  const first = await openJournal(options)
+  const { epoch } = first.state()
+  const before = await first.append('realtime', [part('one', [7])])
+  await first.close()
+  t.match(epoch, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  const second = await openJournal(options)
+  t.equal(second.state().epoch, epoch)
+  const after = await second.append('realtime', [part('two', [7])])
+  t.ok(after.position >= before.end)
+  t.equal(after.duplicateCount, 1)
+  const reader = openJournalReader(options)
+  const { records, next } = reader.read('realtime', 0 as Position, after.end, 1_000_000)
+  const rest = reader.read('realtime', next, after.end, 1_000_000)
+  t.same([...records, ...rest.records].map(textOf), ['one', 'two'])
+  await second.close()
+})
+
+t.test('reads while the journal is written, over segments that appear and go', async (t) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal({ ...options, keepBytes: 0 })
+  const reader = openJournalReader(options)
+  const read: string[] = []
+  let from = 0 as Position
+  const texts = Array.from({ length: 300 }, (_, i) => `${i}:${'y'.repeat(i % 97)}`)
+  for (const text of texts) {
+    const { end } = await journal.append('historical', [part(text)])
+    if (text.length % 3 > 0) continue
+    while (from < end) {
+      const chunk = reader.read('historical', from, end, 500)
+      t.same(chunk.gaps, [])
+      read.push(...chunk.records.map(textOf))
+      from = chunk.next
+    }
+    journal.release('historical', from)
+  }
+  const { committed } = journal.state().lanes.historical
+  while (from < committed) {
+    const chunk = reader.read('historical', from, committed, 500)
+    read.push(...chunk.records.map(textOf))
+    from = chunk.next
+  }
+  t.same(read, texts)
+  await journal.close()
+})
+
+t.test('refuses segments of another journal, and segments without an epoch', async (t) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal(options)
+  await journal.append('realtime', [part('x')])
+  await journal.close()
+  const path = join(options.dir, 'epoch')
+  const epoch = readFileSync(path, 'latin1')
+  rmSync(path)
+  await t.rejects(openJournal(options), { code: 'data_dir_unusable' })
+  t.notOk(existsSync(path))
+  writeFileSync(path, 'not a uuid')
+  await t.rejects(openJournal(options), { code: 'data_dir_unusable' })
+  writeFileSync(path, '0190c3a2-6b1e-7c3d-8e4f-5a6b7c8d9e0f\n')
+  await t.rejects(openJournal(options), { code: 'lineage_foreign', detail: /belongs to the journal/ })
+  writeFileSync(path, epoch)
+  const again = await openJournal(options)
+  await again.close()
+})
+
+t.test('takes parts whose memory is shared, and leaves it to its owner', async (t) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal(options)
+  const shared = new TextEncoder().encode('one two')
+  const one = { ...command(''), payload: shared.subarray(0, 3) }
+  const two = { ...command(''), payload: shared.subarray(4, 7) }
+  const { end } = await journal.append('realtime', [one, two])
+  t.equal(Buffer.from(shared).toString(), 'one two')
+  const { records } = openJournalReader(options).read('realtime', 0 as Position, end, 1000)
+  t.same(records.map(textOf), ['one', 'two'])
+  await journal.close()
+})
+
+t.test('refuses a read before the oldest segment', async (t) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal(options)
+  const { end } = await journal.append('realtime', [part('x')])
+  t.throws(
+    () => openJournalReader(options).read('realtime', -8 as Position, end, 1000),
+    /not before the oldest/,
+  )
+  await journal.close()
+})
