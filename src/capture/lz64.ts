@@ -124,7 +124,11 @@ function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): P
         lengths[size++] = previousLength + length
       }
     } else {
-      if (code === codeEnd) break
+      if (code === codeEnd) {
+        // The writer fills up the last digit, with a whole one when there is nothing to fill.
+        if (bitCount - bit > 6) return undecodable('invalid lz64 data: it goes on after its end')
+        break
+      }
       // The newest entry may be named before its last unit is known: that unit is then its own first.
       if (code > size || previousLength === 0) return undecodable('invalid lz64 data: unknown code')
       const lead = output[code === size ? previousStart : starts[code]!]!

@@ -56,6 +56,8 @@ t.test('refuses what lz-string would not have written', async (t) => {
     /^payload_undecodable: failed to decode request: invalid lz64/,
   )
   t.match(decode(new Uint8Array(Buffer.from('{"event":"x"}'))), /^payload_undecodable: .*not base64/)
+  const longer = new Uint8Array(Buffer.concat([whole.filter((byte) => byte !== 0x3d), Buffer.from('AA')]))
+  t.match(decode(longer), /^payload_undecodable: .*goes on after its end/)
   t.match(decode(new Uint8Array(0)), /^payload_undecodable: .*too early/)
   t.match(decode(new Uint8Array(Buffer.from('====')), 10), /^payload_undecodable: .*too early/)
   t.match(decode(new Uint8Array(Buffer.from('////'))), /^payload_undecodable: /)
