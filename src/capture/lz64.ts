@@ -35,10 +35,17 @@ const unitBytesMax = 3
 /** First byte of every surrogate half, and of U+D000 to U+D7FF, whose second byte is below 0xA0. */
 const surrogateLead = 0xed
 
-/** Entries of the dictionary kept from one body to the next; larger ones are given back to the collector. */
+type Entries = Int32Array<ArrayBuffer>
+
+interface Dictionary {
+  /** Where in the output each entry was written first. */
+  readonly starts: Entries
+  readonly lengths: Entries
+}
+
+/** A dictionary of up to this many entries is used again for the next body. */
 const entriesKeptMax = 1 << 16
-let keptStarts = new Int32Array(1 << 12)
-let keptLengths = new Int32Array(1 << 12)
+let keptDictionary: Dictionary = { starts: new Int32Array(1 << 12), lengths: new Int32Array(1 << 12) }
 
 /** From here on copyWithin beats a loop over bytes (measured, Node 20). */
 const copiedBytesMin = 48
@@ -46,6 +53,8 @@ const copiedBytesMin = 48
 /**
  * Decodes `input` to at most `outputBytesMax` bytes of UTF-8; a lone surrogate becomes U+FFFD.
  * Refusals: payload_undecodable for anything lz-string would not have written, body_too_large at the limit.
+ * Cost: 8.6 µs for one event of 854 bytes, 133 µs for 20 of them, 1.0 ms for 200; lz-string takes 82 µs, 1.0 ms and
+ * 11.7 ms (Node 20.20).
  */
 export function decodeLz64(input: Bytes, outputBytesMax: number): Payload {
   const bits = readDigits(input)
@@ -57,21 +66,39 @@ export function decodeLz64(input: Bytes, outputBytesMax: number): Payload {
 function readDigits(input: Bytes): { words: Uint32Array; count: number } | null {
   let digits = input.length
   while (digits > 0 && input[digits - 1] === equals) digits--
-  const bytes = new Uint8Array((Math.ceil((digits * 6) / 32) + 3) * 4)
+  const words = new Uint32Array(((digits * 6) >>> 5) + 4)
+  const whole = digits & ~15
   let faults = 0
   let size = 0
-  for (let at = 0; at < digits; at += 4) {
-    const first = digitBits[input[at]!]!
-    const second = at + 1 < digits ? digitBits[input[at + 1]!]! : 0
-    const third = at + 2 < digits ? digitBits[input[at + 2]!]! : 0
-    const fourth = at + 3 < digits ? digitBits[input[at + 3]!]! : 0
-    faults |= first | second | third | fourth
-    const group = first | (second << 6) | (third << 12) | (fourth << 18)
-    bytes[size++] = group
-    bytes[size++] = group >>> 8
-    bytes[size++] = group >>> 16
+  // Sixteen digits make three words.
+  for (let at = 0; at < whole; at += 16) {
+    const a = fourDigits(input, at)
+    const b = fourDigits(input, at + 4)
+    const c = fourDigits(input, at + 8)
+    const d = fourDigits(input, at + 12)
+    faults |= a | b | c | d
+    words[size++] = a | (b << 24)
+    words[size++] = (b >>> 8) | (c << 16)
+    words[size++] = (c >>> 16) | (d << 8)
   }
-  return faults < 0 ? null : { words: new Uint32Array(bytes.buffer), count: digits * 6 }
+  for (let at = whole; at < digits; at++) {
+    const bits = digitBits[input[at]!]!
+    const bit = at * 6
+    const shift = bit & 31
+    faults |= bits
+    words[bit >>> 5]! |= bits << shift
+    if (shift > 26) words[(bit >>> 5) + 1] = bits >>> (32 - shift)
+  }
+  return faults < 0 ? null : { words, count: digits * 6 }
+}
+
+function fourDigits(input: Bytes, at: number): number {
+  return (
+    digitBits[input[at]!]! |
+    (digitBits[input[at + 1]!]! << 6) |
+    (digitBits[input[at + 2]!]! << 12) |
+    (digitBits[input[at + 3]!]! << 18)
+  )
 }
 
 /** `width` bits (at most 32) from bit `at`. */
@@ -84,8 +111,7 @@ function bitsAt(words: Uint32Array, at: number, width: number): number {
 }
 
 function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): Payload {
-  let starts = keptStarts
-  let lengths = keptLengths
+  let { starts, lengths } = keptDictionary
   let output = new Uint8Array(Math.min(Math.max(bitCount, 256), outputBytesMax) + unitBytesMax)
   let written = 0
   // Joining makes four bytes of six: a body with surrogates may go over the limit until then.
@@ -100,10 +126,7 @@ function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): P
     const code = bitsAt(words, bit, width)
     bit += width
     if (bit > bitCount) return undecodable('invalid lz64 data: it ends too early')
-    if (size + 2 > starts.length) {
-      starts = growEntries(starts)
-      lengths = growEntries(lengths)
-    }
+    if (size + 2 > starts.length) ({ starts, lengths } = growDictionary(starts, lengths))
     let length: number
     if (code <= codeUnit16) {
       const unitBits = code === codeUnit8 ? 8 : 16
@@ -115,10 +138,10 @@ function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): P
       }
       if (written + unitBytesMax > output.length) output = growOutput(output, unitBytesMax, writtenMax)
       length = writeUnit(output, written, unit)
+      if (written + length > writtenMax) return inflatesTooLarge(outputBytesMax)
       starts[size] = written
       lengths[size++] = length
       if (size === 1 << width) width++
-      if (written + length > writtenMax) return inflatesTooLarge(outputBytesMax)
       if (previousLength > 0) {
         starts[size] = previousStart
         lengths[size++] = previousLength + length
@@ -127,7 +150,7 @@ function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): P
       if (code === codeEnd) {
         // The writer fills up the last digit, with a whole one when there is nothing to fill.
         if (bitCount - bit > 6) return undecodable('invalid lz64 data: it goes on after its end')
-        break
+        return finish(output, hasSurrogates ? joinSurrogates(output, written) : written, outputBytesMax)
       }
       // The newest entry may be named before its last unit is known: that unit is then its own first.
       if (code > size || previousLength === 0) return undecodable('invalid lz64 data: unknown code')
@@ -147,17 +170,18 @@ function unfold(words: Uint32Array, bitCount: number, outputBytesMax: number): P
     previousLength = length
     written += length
   }
-  if (starts.length <= entriesKeptMax) {
-    keptStarts = starts
-    keptLengths = lengths
-  }
-  if (hasSurrogates) written = joinSurrogates(output, written)
-  return written > outputBytesMax ? inflatesTooLarge(outputBytesMax) : payload(output.subarray(0, written))
 }
 
-function growEntries(entries: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(entries.length * 2)
-  grown.set(entries)
+function finish(output: Bytes, size: number, outputBytesMax: number): Payload {
+  return size > outputBytesMax ? inflatesTooLarge(outputBytesMax) : payload(output.subarray(0, size))
+}
+
+function growDictionary(starts: Entries, lengths: Entries): Dictionary {
+  const size = starts.length * 2
+  const grown = { starts: new Int32Array(size), lengths: new Int32Array(size) }
+  grown.starts.set(starts)
+  grown.lengths.set(lengths)
+  if (size <= entriesKeptMax) keptDictionary = grown
   return grown
 }
 

@@ -1,5 +1,5 @@
-// The few query parameters that capture knows. Everything else (ver, ip, retry_count, …) is ignored, and so is a value
-// that cannot be read: an SDK never meant to lose its events over a query parameter.
+// The few query parameters that capture knows. Everything else (ver, ip, retry_count, …) is ignored, and so is
+// a value that cannot be read: an SDK never meant to lose its events over a query parameter.
 
 import type { Bytes } from '../lib/bytes.ts'
 import { decodeFormData } from './form.ts'

@@ -32,8 +32,8 @@ const lowerCase = 0x20
 
 /**
  * Parses a timestamp. Accepts
- *   ISO 8601: `2024-05-01`, `2024-05-01T12:00[:00[.123456]]`, `T` or a space, zone `Z`, `±HH`, `±HHMM`, `±HH:MM`, none;
- *   a year of five or six digits, with or without sign;
+ *   ISO 8601: `2024-05-01`, `2024-05-01T12:00[:00[.123456]]`, a space for the `T`, zone `Z`, `UTC`, `±HH`,
+ *   `±HHMM`, `±HH:MM` or none; a year of five or six digits, with or without sign;
  *   slashes: `2024/05/01` or `5/1/2024`, with `12:00[:00]`, `AM` or `PM`;
  *   RFC 2822: `Wed, 1 May 2024 12:00:00 +0000`;
  *   numbers since the epoch: seconds (also with a fraction), ms, µs or ns by their size.
