@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import lzString from 'lz-string'
 import t from 'tap'
 import { openBody } from '../../src/capture/body.ts'
@@ -162,4 +163,28 @@ t.test('cases 32, 55: hands on what the query says of time and reply', async (t)
   const outcome = openBody(task(gzipSync(json), { query: 'beacon=1&_=1714564800000' }))
   t.match(outcome, { kind: 'text', beacon: true, sentAtMs: 1714564800000, decompressedBytes: 55 })
   t.match(openBody(task(json, { query: '_=1714564800' })), { beacon: false, sentAtMs: null })
+})
+
+t.test('any bytes under any headers are text within the limit or a refusal', async (t) => {
+  const seeds = [json, gzipSync(json), base64, lz64, `data=${base64}`].map((content) => bytes(content))
+  const damaged = fc
+    .tuple(fc.constantFrom(...seeds), fc.nat(80), fc.nat(255), fc.nat(80))
+    .map(([seed, at, byte, end]) =>
+      seed.map((old, index) => (index === at ? byte : old)).subarray(0, end + 3),
+    )
+  const body = fc.oneof(damaged, fc.uint8Array({ maxLength: 200 }))
+  const hint = fc.constantFrom('', 'gzip', 'lz64', 'base64', 'br')
+  const type = fc.constantFrom('', form, 'application/json')
+  const query = fc.oneof(
+    fc.string(),
+    hint.map((name) => `compression=${name}`),
+  )
+  fc.assert(
+    fc.property(body, hint, type, query, (content, contentEncoding, contentType, asked) => {
+      const outcome = openBody(task(content, { contentEncoding, contentType, query: asked }))
+      return outcome.kind === 'refused' || (outcome.bytes.length > 0 && outcome.bytes.length <= 1000)
+    }),
+    { numRuns: 5000 },
+  )
+  t.pass('5000 requests')
 })
