@@ -1,0 +1,120 @@
+// Scans events: proves their JSON and notes on a tape where the values of known keys are. Repeated keys are noticed
+// here, not resolved: senders do not repeat keys, so the one who does pays for it.
+
+import { Field, fieldIndex, propertyIndex } from './event-keys.ts'
+import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
+import { addKey, clearKeys } from './plain-keys.ts'
+import {
+  closeBrace,
+  comma,
+  fail,
+  openBrace,
+  quote,
+  type Scan,
+  skipColon,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './scan.ts'
+import {
+  addSpan,
+  beginRecord,
+  dropProperties,
+  EventMark,
+  endRecord,
+  hasSpan,
+  mark,
+  type SpanTape,
+} from './span-tape.ts'
+
+/** An event nested deeper is dropped: it would be a danger to whoever parses it later (serde_json's limit). */
+export const eventDepthMax = 128
+
+/** Scans the value at `at` as an event. Its record is completed, not yet kept. Returns its end. */
+export function scanEvent(scan: Scan, tape: SpanTape, at: number): number {
+  scan.deepest = 0
+  beginRecord(tape, at)
+  const isObject = scan.bytes[at] === openBrace
+  if (!isObject) mark(tape, EventMark.notAnObject)
+  const end = isObject ? scanFields(scan, tape, at) : skipValue(scan, at, 1)
+  if (scan.deepest > eventDepthMax) mark(tape, EventMark.tooDeep)
+  endRecord(tape, end)
+  return end
+}
+
+/** Scans the event object at `at`. */
+function scanFields(scan: Scan, tape: SpanTape, at: number): number {
+  const { bytes } = scan
+  let before = at + 1
+  let place = skipSpace(scan, at + 1)
+  if (bytes[place] === closeBrace) return place + 1
+  for (;;) {
+    if (bytes[place] !== quote) fail(scan, place, 'a key')
+    const keyStart = place + 1
+    const keyEnd = skipString(scan, keyStart)
+    const field = findField(scan, keyStart, keyEnd)
+    const start = skipColon(scan, keyEnd + 1)
+    if (field === Field.properties && hasSpan(tape, field)) dropProperties(tape)
+    if (field === Field.properties && bytes[start] === openBrace) place = scanProperties(scan, tape, start)
+    else place = skipField(scan, field, start)
+    if (field >= 0) addSpan(tape, field, before, start, place)
+    before = place
+    place = skipSpace(scan, place)
+    if (bytes[place] === closeBrace) return place + 1
+    if (bytes[place] !== comma) fail(scan, place, 'a comma or the end')
+    place = skipSpace(scan, place + 1)
+  }
+}
+
+/** Returns the end of a field's value. Keys stay as they came, so that one with a NUL can be refused for it. */
+export function skipField(scan: Scan, field: number, start: number): number {
+  if (field !== Field.api_key && field !== Field.token && field !== Field.$token)
+    return skipValue(scan, start, 2)
+  const { repairs } = scan
+  scan.repairs = false
+  const end = skipValue(scan, start, 2)
+  scan.repairs = repairs
+  return end
+}
+
+/** The number of the field whose key is at [start, end), or -1. */
+export function findField(scan: Scan, start: number, end: number): number {
+  if (scan.lastEscape >= start) return findEscapedKey(fieldIndex, scan.bytes, start, end)
+  return findKey(fieldIndex, scan.bytes, start, end, sampleKey(scan.bytes, start, end))
+}
+
+/** Scans the properties object at `at`. */
+function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
+  const { bytes } = scan
+  const { plainKeys } = tape
+  if (scan.deepest < 2) scan.deepest = 2
+  clearKeys(plainKeys)
+  let count = 0
+  let before = at + 1
+  let place = skipSpace(scan, at + 1)
+  while (bytes[place] !== closeBrace || count > 0) {
+    if (bytes[place] !== quote) fail(scan, place, 'a key')
+    const keyStart = place + 1
+    const keyEnd = skipString(scan, keyStart)
+    let property: number
+    if (scan.lastEscape < keyStart) {
+      const sample = sampleKey(bytes, keyStart, keyEnd)
+      property = findKey(propertyIndex, bytes, keyStart, keyEnd, sample)
+      if (property < 0 && !addKey(plainKeys, bytes, keyStart, keyEnd, sample)) mark(tape, EventMark.mayRepeat)
+    } else {
+      property = findEscapedKey(propertyIndex, bytes, keyStart, keyEnd)
+      if (property < 0) mark(tape, EventMark.mayRepeat)
+    }
+    const start = skipColon(scan, keyEnd + 1)
+    place = skipValue(scan, start, 3)
+    if (property >= 0) addSpan(tape, property, before, start, place)
+    count++
+    before = place
+    place = skipSpace(scan, place)
+    if (bytes[place] === closeBrace) break
+    if (bytes[place] !== comma) fail(scan, place, 'a comma or the end')
+    place = skipSpace(scan, place + 1)
+  }
+  tape.propertyCount = count
+  return place + 1
+}

@@ -1,0 +1,187 @@
+// The spans of many events in one block of memory: what the scan of a body leaves behind and the second look at each
+// event reads, so that every byte is scanned once although the envelope may name the project after the events.
+//
+// A record, in i32: its own size, start and end of the event, marks, number of properties, then four for each known
+// key met: key, end of what comes before its entry, start and end of its value. A record holds a key once.
+//
+// The tape takes what fits in its limit; events past it are scanned again when their turn comes.
+
+import { keyCount, lastField } from './event-keys.ts'
+import { createPlainKeys, type PlainKeys } from './plain-keys.ts'
+
+/** Marks of an event. */
+export const EventMark = {
+  notAnObject: 1,
+  tooDeep: 2,
+  /** A key may stand there twice: the event must be rewritten so that the last holds. */
+  mayRepeat: 4,
+} as const
+
+const headSize = 5
+const entrySize = 4
+
+/** No record is longer. */
+const recordSizeMax = headSize + keyCount * entrySize
+
+/** 8 MiB: about 20,000 events of a browser. More would only hold what is cold again when it is read. */
+const tapeSizeMax = 2 ** 21
+
+export interface SpanTape {
+  cells: Int32Array
+  /** Where the records end, and the record being written begins. */
+  used: number
+  /** Where the record being written ends so far. */
+  top: number
+  /** Distinguishes this record's keys in `keySeen` from those before. */
+  generation: number
+  /** By key: the generation that met it last. */
+  readonly keySeen: Int32Array
+  /** Properties of the record being written. */
+  propertyCount: number
+  /** Names of its properties that are not known keys. */
+  readonly plainKeys: PlainKeys
+}
+
+export function createTape(): SpanTape {
+  return {
+    cells: new Int32Array(recordSizeMax * 16),
+    used: 0,
+    top: 0,
+    generation: 0,
+    keySeen: new Int32Array(keyCount),
+    propertyCount: 0,
+    plainKeys: createPlainKeys(),
+  }
+}
+
+export function clearTape(tape: SpanTape): void {
+  tape.used = 0
+}
+
+/** Begins the record of the event at `start`, in place of one that was not kept. */
+export function beginRecord(tape: SpanTape, start: number): void {
+  const at = tape.used
+  tape.cells[at + 1] = start
+  tape.cells[at + 3] = 0
+  tape.propertyCount = 0
+  tape.top = at + headSize
+  tape.generation = (tape.generation + 1) | 0
+}
+
+export function mark(tape: SpanTape, bits: number): void {
+  tape.cells[tape.used + 3]! |= bits
+}
+
+/** Notes the span of a known key's value. `before` is where the entry before it ends. */
+export function addSpan(tape: SpanTape, key: number, before: number, start: number, end: number): void {
+  const { cells, top } = tape
+  if (tape.keySeen[key] === tape.generation) {
+    mark(tape, EventMark.mayRepeat)
+    const entry = findEntry(tape, key)
+    cells[entry + 2] = start
+    cells[entry + 3] = end
+    return
+  }
+  tape.keySeen[key] = tape.generation
+  cells[top] = key
+  cells[top + 1] = before
+  cells[top + 2] = start
+  cells[top + 3] = end
+  tape.top = top + entrySize
+}
+
+/** Forgets the properties noted so far: the object they stood in is followed by another. */
+export function dropProperties(tape: SpanTape): void {
+  const { cells } = tape
+  mark(tape, EventMark.mayRepeat)
+  let top = tape.used + headSize
+  for (let entry = top; entry < tape.top; entry += entrySize) {
+    const key = cells[entry]!
+    if (key > lastField) tape.keySeen[key] = tape.generation - 1
+    else {
+      cells.copyWithin(top, entry, entry + entrySize)
+      top += entrySize
+    }
+  }
+  tape.top = top
+}
+
+/** True when the record being written holds `key`. */
+export function hasSpan(tape: SpanTape, key: number): boolean {
+  return tape.keySeen[key] === tape.generation
+}
+
+/** Where the entry of `key` begins in the record being written, which holds it; its value's start is 2 further. */
+export function findEntry(tape: SpanTape, key: number): number {
+  let entry = tape.used + headSize
+  while (tape.cells[entry] !== key) entry += entrySize
+  return entry
+}
+
+/** Completes the record; `keepRecord` makes it stay. */
+export function endRecord(tape: SpanTape, end: number): void {
+  tape.cells[tape.used] = tape.top - tape.used
+  tape.cells[tape.used + 2] = end
+  tape.cells[tape.used + 4] = tape.propertyCount
+}
+
+/** Keeps the record just completed. Returns false when the tape is full after it. */
+export function keepRecord(tape: SpanTape): boolean {
+  tape.used = tape.top
+  if (tape.used + recordSizeMax <= tape.cells.length) return true
+  if (tape.cells.length * 2 > tapeSizeMax) return false
+  const grown = new Int32Array(tape.cells.length * 2)
+  grown.set(tape.cells)
+  tape.cells = grown
+  return true
+}
+
+/** One event's record, opened for access by key. */
+export interface EventSpans {
+  start: number
+  end: number
+  marks: number
+  propertyCount: number
+  /** The entries' keys in the order of the text, `entryCount` of them. */
+  readonly entryKeys: Int32Array
+  entryCount: number
+  /** By key: end of what comes before the entry, start and end of the value; starts are 0 for an absent key. */
+  readonly befores: Int32Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+}
+
+export function createSpans(): EventSpans {
+  return {
+    start: 0,
+    end: 0,
+    marks: 0,
+    propertyCount: 0,
+    entryKeys: new Int32Array(keyCount),
+    entryCount: 0,
+    befores: new Int32Array(keyCount),
+    starts: new Int32Array(keyCount),
+    ends: new Int32Array(keyCount),
+  }
+}
+
+/** Opens the record at `at` of the tape. Returns the place of the next. */
+export function readRecord(tape: SpanTape, at: number, spans: EventSpans): number {
+  const { cells } = tape
+  for (let index = 0; index < spans.entryCount; index++) spans.starts[spans.entryKeys[index]!] = 0
+  const next = at + cells[at]!
+  spans.start = cells[at + 1]!
+  spans.end = cells[at + 2]!
+  spans.marks = cells[at + 3]!
+  spans.propertyCount = cells[at + 4]!
+  let count = 0
+  for (let cell = at + headSize; cell < next; cell += entrySize) {
+    const key = cells[cell]!
+    spans.entryKeys[count++] = key
+    spans.befores[key] = cells[cell + 1]!
+    spans.starts[key] = cells[cell + 2]!
+    spans.ends[key] = cells[cell + 3]!
+  }
+  spans.entryCount = count
+  return next
+}
