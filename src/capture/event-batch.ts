@@ -15,9 +15,18 @@
 // DuckDB as one text and split there. JSON text cannot hold a raw 0x1E. The other columns can: such an event carries
 // EventFlag.separator and must be loaded value by value.
 //
-// `properties` is JSON text, an object, as it will be stored. `person` is JSON text holding only what the persons
-// consumer needs of the event ($set, $set_once, $unset, ids of identify and alias, groups, mapped keys such as
-// $browser and utm_*), or empty. All text is well-formed UTF-8 without NUL.
+// `properties` is JSON text, an object, as it will be stored. All text is well-formed UTF-8 without NUL.
+//
+// `person` is all that the persons consumer reads of an event beside the ids, name, time and flags: JSON text, an
+// object that holds every key once, or empty when the event is anonymous or has none of these:
+//   $set, $set_once         objects, those of the event's top level merged in; absent when they were anything else
+//   $unset                  a list of names or an object whose keys are the names, the top level's merged in
+//   $groups                 an object
+//   $anon_distinct_id       of $identify only; any JSON but null
+//   alias                   of $create_alias and $merge_dangerously only; any JSON
+//   $group_type, $group_key, $group_set   of $groupidentify only; any JSON
+//   mapped properties       those from which $set and $initial_... are derived (event-keys.ts); any JSON
+// Values are as sent. $groupidentify has neither $set, $set_once, $unset nor mapped properties, $snapshot no mapped ones.
 //
 // A change of the layout is a new version; readers accept the current version and the one before.
 

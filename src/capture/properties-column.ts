@@ -1,0 +1,135 @@
+// The properties column of an event: what the client sent, plus what the rules of ingestion add (`$ip`, `$sent_at`,
+// the merged `$set`, `$set_once` and `$unset`), minus what they move elsewhere or forbid.
+
+import { Field, Property } from './event-keys.ts'
+import { closeProperties, copyProperties, createKeySet, insertEntry, type KeySet } from './properties-edit.ts'
+import { backslash, letterN, quote, type Scan } from './scan.ts'
+import type { SetValue, SetValues } from './set-values.ts'
+import type { EventSpans } from './span-tape.ts'
+import type { TextArena } from './text-arena.ts'
+import { unescapeText } from './unescape.ts'
+
+/** What the column takes from the request. */
+export interface PropertiesFacts {
+  readonly anonymizeIps: boolean
+  /** '' when unknown. */
+  readonly clientIp: string
+  readonly sentAtMs: number | null
+}
+
+const localIpText = jsonText('127.0.0.1')
+const emptyProperties = new Uint8Array(Buffer.from('{}'))
+const uuidLength = 36
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Elements have a column of their own. */
+const movedKeys = [Property.$elements, Property.$elements_chain]
+
+/** What an event without person processing may not say. */
+const personalKeys = [
+  Property.$set,
+  Property.$set_once,
+  Property.$unset,
+  Property.$group_0,
+  Property.$group_1,
+  Property.$group_2,
+  Property.$group_3,
+  Property.$group_4,
+]
+
+export class PropertiesColumn {
+  #anonymizesIps = false
+  #ipText: Uint8Array | null = null
+  #sentAtText: Uint8Array | null = null
+  #removed: KeySet = createKeySet()
+  #removedIfAnonymous: KeySet = createKeySet()
+  /** Set for one event at a time, and cleared behind it. */
+  readonly #alsoRemoved: KeySet = createKeySet()
+
+  /** Begins a request. */
+  open(facts: PropertiesFacts): void {
+    this.#anonymizesIps = facts.anonymizeIps
+    this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
+    this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
+    const keys: number[] = [...movedKeys]
+    if (facts.anonymizeIps) keys.push(Property.$ip)
+    if (this.#sentAtText !== null) keys.push(Property.$sent_at)
+    this.#removed = createKeySet(...keys, Property.$process_person_profile)
+    this.#removedIfAnonymous = createKeySet(...keys, ...personalKeys)
+  }
+
+  /** Appends the properties of an event. `values` are the event's own unless it is anonymous. */
+  write(scan: Scan, spans: EventSpans, values: SetValues, isAnonymous: boolean, target: TextArena): void {
+    const also = this.#alsoRemoved
+    const ipText = this.#insertedIp(scan, spans)
+    const sessionText = lowerSessionId(scan, spans)
+    also[Property.$ip] = ipText === null ? 0 : 1
+    also[Property.$session_id] = sessionText === null ? 0 : 1
+    also[Property.$set] = !isAnonymous && values.set.isMerged ? 1 : 0
+    also[Property.$set_once] = !isAnonymous && values.setOnce.isMerged ? 1 : 0
+    also[Property.$unset] = !isAnonymous && values.unset.isMerged ? 1 : 0
+    const start = spans.starts[Field.properties]!
+    const source = start === 0 ? emptyProperties : scan.bytes
+    const end = start === 0 ? emptyProperties.length : spans.ends[Field.properties]!
+    const removed = isAnonymous ? this.#removedIfAnonymous : this.#removed
+    let count = copyProperties(source, spans, start, end, removed, also, target)
+    if (!isAnonymous) {
+      count = insertSet(values.set, count, target)
+      count = insertSet(values.setOnce, count, target)
+      count = insertSet(values.unset, count, target)
+    }
+    count = insertText(Property.$session_id, sessionText, count, target)
+    count = insertText(Property.$ip, ipText, count, target)
+    insertText(Property.$sent_at, this.#sentAtText, count, target)
+    closeProperties(target)
+  }
+
+  /** The address to store in an event that brought none. */
+  #insertedIp(scan: Scan, spans: EventSpans): Uint8Array | null {
+    if (this.#anonymizesIps) return null
+    const start = spans.starts[Property.$ip]!
+    const isEmpty = start > 0 && spans.ends[Property.$ip]! - start === 2 && scan.bytes[start] === quote
+    if (start > 0 && scan.bytes[start] !== letterN && !isEmpty) return null
+    return spans.starts[Property.capture_internal]! > 0 ? localIpText : this.#ipText
+  }
+}
+
+function insertSet(value: SetValue, count: number, target: TextArena): number {
+  if (!value.isMerged) return count
+  return insertEntry(target, count, value.key, value.bytes, value.start, value.end)
+}
+
+function insertText(key: number, text: Uint8Array | null, count: number, target: TextArena): number {
+  return text === null ? count : insertEntry(target, count, key, text, 0, text.length)
+}
+
+/**
+ * Writes a session id that is a UUID in lower case: where it stands, as it gets no longer. Only one spelt with
+ * escapes comes back as text to put in its place.
+ */
+function lowerSessionId(scan: Scan, spans: EventSpans): Uint8Array | null {
+  const { bytes } = scan
+  const start = spans.starts[Property.$session_id]! + 1
+  const end = spans.ends[Property.$session_id]! - 1
+  if (start === 1 || end - start < uuidLength || bytes[start - 1] !== quote) return null
+  let needsLook = false
+  for (let at = start; at < end && !needsLook; at++) {
+    const byte = bytes[at]!
+    needsLook = byte === backslash || (byte >= 0x41 && byte <= 0x46)
+  }
+  if (!needsLook || end - start > uuidLength * 6) return null
+  const text = unescapeText(bytes, start, end)
+  if (!uuidShape.test(text)) return null
+  if (end - start > uuidLength) return jsonText(text.toLowerCase())
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte >= 0x41 && byte <= 0x46) bytes[at] = byte | 0x20
+  }
+  return null
+}
+
+/** The JSON text of a string, without what no store can hold. */
+function jsonText(text: string): Uint8Array {
+  const wellFormed = Buffer.from(text).toString('utf8').replaceAll('\0', '\ufffd')
+  return new Uint8Array(Buffer.from(JSON.stringify(wellFormed)))
+}

@@ -1,0 +1,80 @@
+// The one editor of properties: copies the text of the object, leaves entries out and puts entries in, and re-prints
+// nothing, so that 12345678901234567890 and 1.10 stay what they were.
+
+import { keyCount, keyTexts, lastField } from './event-keys.ts'
+import { closeBrace, comma, openBrace } from './scan.ts'
+import type { EventSpans } from './span-tape.ts'
+import type { TextArena } from './text-arena.ts'
+
+/** By key: 1 for the properties to leave out. */
+export type KeySet = Uint8Array
+
+export function createKeySet(...keys: number[]): KeySet {
+  const set = new Uint8Array(keyCount)
+  for (const key of keys) set[key] = 1
+  return set
+}
+
+/**
+ * Appends the properties object at [start, end), without what `removed` or `alsoRemoved` names and without its
+ * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice.
+ * Returns how many entries stayed.
+ */
+export function copyProperties(
+  bytes: Uint8Array,
+  spans: EventSpans,
+  start: number,
+  end: number,
+  removed: KeySet,
+  alsoRemoved: KeySet,
+  target: TextArena,
+): number {
+  let count = spans.propertyCount
+  let from = start
+  const empty = target.size + 1
+  target.reserve(end - start + 1)
+  for (let index = 0; index < spans.entryCount; index++) {
+    const key = spans.entryKeys[index]!
+    if (key <= lastField || (removed[key] === 0 && alsoRemoved[key] === 0)) continue
+    const before = spans.befores[key]!
+    if (before > from) target.append(bytes, from, before)
+    from = spans.ends[key]!
+    // The comma behind an entry goes with it when nothing stays before it, else the one in front does.
+    if (target.size === empty) from = afterComma(bytes, from)
+    count--
+  }
+  if (count === 0) {
+    target.size = empty - 1
+    target.put(openBrace)
+  } else target.append(bytes, from, end - 1)
+  return count
+}
+
+/** Appends `"key":` and its value, source[start, end), after `count` other entries. Returns the new count. */
+export function insertEntry(
+  target: TextArena,
+  count: number,
+  key: number,
+  source: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  const keyText = keyTexts[key]!
+  target.reserve(keyText.length + end - start + 1)
+  if (count > 0) target.put(comma)
+  target.append(keyText, 0, keyText.length)
+  target.append(source, start, end)
+  return count + 1
+}
+
+export function closeProperties(target: TextArena): void {
+  target.reserve(1)
+  target.put(closeBrace)
+}
+
+/** The place behind the comma that follows an entry at `at`, or `at` when the object ends there. */
+function afterComma(bytes: Uint8Array, at: number): number {
+  let place = at
+  while (bytes[place]! <= 0x20) place++
+  return bytes[place] === comma ? place + 1 : at
+}
