@@ -1,0 +1,189 @@
+// Gathers captured events in columns and cuts them into encoded batches. One builder serves a thread for all its
+// requests; its memory is used again.
+
+import { assert } from '../lib/assert.ts'
+import type { Micros } from '../lib/clock.ts'
+import type { EncodedPart } from './capture-task.ts'
+import {
+  type EventBatchHeader,
+  encodeEventBatch,
+  eventBatchVersion,
+  separatorByte,
+  type TextColumn,
+  type TextColumnName,
+  textColumnNames,
+} from './event-batch.ts'
+import { TextArena } from './text-arena.ts'
+
+/** What all events of a request share. */
+export interface BatchFacts {
+  readonly projectId: number
+  readonly receivedAtMs: number
+  readonly sentAtMs: number | null
+  readonly historical: boolean
+  /** A part is cut before it would grow beyond this, unless it is a single event. */
+  readonly recordBytesMax: number
+}
+
+/** Memory an arena keeps between requests. */
+const arenaKeptBytes = 16 * 1024 * 1024
+
+/** An event's share of the columns of fixed width: uuid, born id, timestamp, flags, five ends. */
+const fixedBytes = 16 + 16 + 8 + 1 + 5 * 4
+
+export class EventBatchBuilder {
+  /** Values of the event being written; the builder adds the separators. */
+  readonly text: Readonly<Record<TextColumnName, TextArena>> = {
+    event: new TextArena(16 * 1024),
+    distinctId: new TextArena(16 * 1024),
+    properties: new TextArena(256 * 1024),
+    person: new TextArena(64 * 1024),
+    elementsChain: new TextArena(16 * 1024),
+  }
+  /** Events in the part being built; also the row of the event being written. */
+  count = 0
+  uuids = new Uint8Array(0)
+  bornIds = new Uint8Array(0)
+  /** Two words an event; both 0 when it cannot be known again. */
+  dedupKeys = new Uint32Array(0)
+  #timestamps = new Float64Array(0)
+  #flags = new Uint8Array(0)
+  #ends: Uint32Array[] = []
+  #facts: BatchFacts | null = null
+  #parts: EncodedPart[] = []
+
+  constructor() {
+    this.#growRows(256)
+  }
+
+  /** Begins a request. Whatever an earlier one left behind is gone. */
+  open(facts: BatchFacts): void {
+    this.#facts = facts
+    this.#parts = []
+    this.count = 0
+    for (const name of textColumnNames) this.text[name].clear(arenaKeptBytes)
+  }
+
+  /** Makes room for an event and forgets one that was begun and not ended. */
+  beginEvent(): void {
+    if (this.count === this.#flags.length) this.#growRows(this.count * 2)
+    for (let column = 0; column < textColumnNames.length; column++) {
+      this.#arena(column).size = this.#startOf(column, this.count)
+    }
+  }
+
+  /** Where the value of the event being written starts in a text column. */
+  startOf(name: TextColumnName): number {
+    return this.#startOf(textColumnNames.indexOf(name), this.count)
+  }
+
+  /** Completes the event whose texts, uuid, born id and key are written. */
+  endEvent(timestamp: Micros, flags: number): void {
+    const row = this.count
+    this.#timestamps[row] = timestamp
+    this.#flags[row] = flags
+    let size = (row + 1) * fixedBytes
+    for (let column = 0; column < textColumnNames.length; column++) {
+      const arena = this.#arena(column)
+      this.#ends[column]![row] = arena.size
+      arena.reserve(1)
+      arena.put(separatorByte)
+      size += arena.size
+    }
+    if (row > 0 && size > this.#opened().recordBytesMax) this.#cutBefore(row)
+    this.count++
+  }
+
+  /** Ends the request and returns its parts in order. */
+  close(): EncodedPart[] {
+    if (this.count > 0) this.#parts.push(this.#encode(this.count))
+    const parts = this.#parts
+    this.#parts = []
+    this.#facts = null
+    this.count = 0
+    return parts
+  }
+
+  /** Makes a part of all rows before `row`, which becomes the first of the next. */
+  #cutBefore(row: number): void {
+    this.#parts.push(this.#encode(row))
+    for (let column = 0; column < textColumnNames.length; column++) {
+      const arena = this.#arena(column)
+      const ends = this.#ends[column]!
+      const start = this.#startOf(column, row)
+      arena.bytes.copyWithin(0, start, arena.size)
+      arena.size -= start
+      ends[0] = ends[row]! - start
+    }
+    this.uuids.copyWithin(0, row * 16, row * 16 + 16)
+    this.bornIds.copyWithin(0, row * 16, row * 16 + 16)
+    this.dedupKeys.copyWithin(0, row * 2, row * 2 + 2)
+    this.#timestamps.copyWithin(0, row, row + 1)
+    this.#flags.copyWithin(0, row, row + 1)
+    this.count = 0
+  }
+
+  #encode(count: number): EncodedPart {
+    const { projectId, receivedAtMs, sentAtMs, historical } = this.#opened()
+    const header: EventBatchHeader = {
+      version: eventBatchVersion,
+      projectId,
+      receivedAtMs,
+      sentAtMs,
+      historical,
+      count,
+    }
+    const payload = encodeEventBatch(header, {
+      uuids: this.uuids,
+      bornIds: this.bornIds,
+      timestamps: this.#timestamps,
+      flags: this.#flags,
+      text: {
+        event: this.#column(0, count),
+        distinctId: this.#column(1, count),
+        properties: this.#column(2, count),
+        person: this.#column(3, count),
+        elementsChain: this.#column(4, count),
+      },
+    })
+    return { payload, eventCount: count, dedupKeys: this.dedupKeys.slice(0, count * 2) }
+  }
+
+  #column(column: number, count: number): TextColumn {
+    const bytes = this.#arena(column).bytes.subarray(0, this.#startOf(column, count))
+    return { bytes, ends: this.#ends[column]! }
+  }
+
+  #startOf(column: number, row: number): number {
+    return row === 0 ? 0 : this.#ends[column]![row - 1]! + 1
+  }
+
+  #arena(column: number): TextArena {
+    return this.text[textColumnNames[column]!]
+  }
+
+  #opened(): BatchFacts {
+    assert(this.#facts !== null, 'the builder is open')
+    return this.#facts
+  }
+
+  #growRows(count: number): void {
+    this.uuids = grown(this.uuids, new Uint8Array(count * 16))
+    this.bornIds = grown(this.bornIds, new Uint8Array(count * 16))
+    this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))
+    this.#timestamps = grown(this.#timestamps, new Float64Array(count))
+    this.#flags = grown(this.#flags, new Uint8Array(count))
+    this.#ends = textColumnNames.map((_, column) =>
+      grown(this.#ends[column] ?? new Uint32Array(0), new Uint32Array(count)),
+    )
+  }
+}
+
+/** `target` with what `source` holds at its beginning. */
+function grown<Column extends Uint8Array | Uint32Array | Float64Array>(
+  source: Column,
+  target: Column,
+): Column {
+  target.set(source)
+  return target
+}
