@@ -8,7 +8,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { type CaptureProject, encodeProjects } from '../capture/projects.ts'
-import { isServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isTransient, type Postgres } from '../postgres/pool.ts'
 import { replaceFile } from '../replace-file.ts'
@@ -32,19 +31,16 @@ interface ProjectKeysOptions {
 }
 
 const reloadMs = 60_000
-const retryMs = 1_000
 const changeChannel = 'project_changed'
 
 /** Opens the set: from Postgres, else from the copy on disk, else empty. Never fails because Postgres is down. */
 export async function openProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
   const { postgres, file, log, clock } = options
-  let text = readCopy(file, log)
+  let text = readCopy(file, log) ?? '[]'
   // Written by this file below, from rows of the same type.
-  let projects = JSON.parse(text ?? '[]') as CaptureProject[]
+  let projects = JSON.parse(text) as CaptureProject[]
   let known = new Set(projects.map((project) => project.apiKey))
   let snapshot = encodeProjects(projects)
-  let isClosed = false
-  let retry: NodeJS.Timeout | undefined
 
   const load = async (): Promise<void> => {
     const loaded = await loadProjects(postgres)
@@ -57,18 +53,11 @@ export async function openProjectKeys(options: ProjectKeysOptions): Promise<Proj
     writeCopy(file, text, log)
   }
   const report = (error: unknown): void => {
-    const isExpected = isTransient(error) || isServiceError(error, 'stopping')
-    log[isExpected ? 'debug' : 'error']({ err: error }, 'the projects were not read from Postgres')
+    const message = 'the projects were not read from Postgres'
+    if (isTransient(error)) log.debug({ err: error }, message)
+    else log.error({ err: error }, message)
   }
-  const reload = singleFlight(async () => {
-    clearTimeout(retry)
-    try {
-      await load()
-    } catch (error) {
-      report(error)
-      if (!isClosed) retry = setTimeout(reload, retryMs).unref()
-    }
-  })
+  const reload = singleFlight(() => load().catch(report))
   const find = (keys: readonly string[]): Promise<string[]> =>
     findKeys(postgres, keys).catch((error: unknown) => {
       report(error)
@@ -88,9 +77,7 @@ export async function openProjectKeys(options: ProjectKeysOptions): Promise<Proj
     return known.has(apiKey) ? 'found' : 'unavailable'
   }
   const close = async (): Promise<void> => {
-    isClosed = true
     clearInterval(timer)
-    clearTimeout(retry)
     await listening.close()
   }
   return { snapshot: () => snapshot, lookUp, close }

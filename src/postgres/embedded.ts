@@ -14,7 +14,7 @@ import { ServiceError } from '../errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { findBinaries, npmTree } from './binaries.ts'
 import { clusterMajor, clusterUser, makeCluster, spateDatabase, spateRole } from './cluster.ts'
-import { findPostmaster, serverPort, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
 export interface EmbeddedPostgres {
   /** Reaches the database of Spate from this process and its threads. */
@@ -48,9 +48,13 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   const { dir, log, settings = {} } = options
   const user = await clusterUser(dir)
   const major = clusterMajor(dir)
-  // Another user's server could not read a copy in DATA_DIR.
-  const copyFolders = user === null ? [dirname(dir), tmpdir()] : [tmpdir()]
-  const binaries = await findBinaries({ user, major, tree: npmTree(), copyFolders, log })
+  const binaries = await findBinaries({
+    user,
+    major,
+    tree: npmTree(),
+    copyFolders: [dirname(dir), tmpdir()],
+    log,
+  })
   if (major === null) await makeCluster(dir, binaries, user)
   else await stopPostmaster(dir)
   const socket = socketFolder(dir)
@@ -93,10 +97,8 @@ export async function findEmbeddedPostgres(dir: string): Promise<string | null> 
   return (await findPostmaster(dir)) === null ? null : connectionString(dir)
 }
 
-/** Names everything that PGPORT, PGSSLMODE and their like would otherwise decide: they are meant for another server. */
 function connectionString(socketPath: string): string {
-  const where = `host=${encodeURIComponent(socketPath)}&port=${serverPort}&sslmode=disable`
-  return `postgresql://${spateRole}@/${spateDatabase}?${where}`
+  return `postgresql://${spateRole}@/${spateDatabase}?host=${encodeURIComponent(socketPath)}`
 }
 
 /** A path to the server's socket that is short enough: an open folder has a short name, however long its path is. */

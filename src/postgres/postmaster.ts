@@ -20,14 +20,11 @@ import type { Binaries } from './binaries.ts'
 import { dataPath } from './cluster.ts'
 import { asUser, type OsUser, plainEnvironment, run } from './run.ts'
 
-/** There is no TCP port; the number is part of the socket's name. */
-export const serverPort = '5432'
-
 /** Settings of the server; they live here and not in its files, so that they always are those of the running Spate. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
-  port: serverPort,
+  port: '5432',
   max_connections: '50',
   shared_buffers: '128MB',
   synchronous_commit: 'on',

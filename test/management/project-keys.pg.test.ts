@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findProject } from '../../src/capture/projects.ts'
-import { ServiceError } from '../../src/errors.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
 import { openProjectKeys, type ProjectKeys } from '../../src/management/project-keys.ts'
 import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
@@ -108,24 +107,3 @@ t.test('is empty on a first start without a database', async (t) => {
   const keys = await openKeys(t, nowhere(t), join(t.testdir(), 'keys.snapshot'))
   t.equal(await keys.lookUp('phc_a'), 'unavailable')
 })
-
-t.test(
-  'writes its copy even when there is no project, and tries again soon when Postgres is not ready',
-  async (t) => {
-    const postgres = await freshPostgres(t)
-    const file = join(t.testdir(), 'keys.snapshot')
-    let refusals = 1
-    const starting: Postgres = {
-      ...postgres,
-      listen: () => ({ close: async () => {} }),
-      query: (sql, params) => {
-        if (refusals-- > 0) return Promise.reject(new ServiceError('postgres_unavailable'))
-        return postgres.query(sql, params)
-      },
-    }
-    await openKeys(t, starting, file)
-    t.notOk(existsSync(file))
-    await until(() => existsSync(file))
-    t.match(readFileSync(file, 'utf8'), /^[0-9a-f]{8}\n\[\]$/)
-  },
-)

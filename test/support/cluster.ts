@@ -1,15 +1,11 @@
 // A data folder of Postgres for tests of the server itself.
 
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import root, { type Test } from 'tap'
-import { findBinaries, npmTree } from '../../src/postgres/binaries.ts'
-import { clusterUser, makeCluster } from '../../src/postgres/cluster.ts'
+import type { Test } from 'tap'
 import { stopPostmaster } from '../../src/postgres/postmaster.ts'
-import { silentLog as log } from './postgres.ts'
 
 /** A place for a data folder; whatever runs there when the test ends is stopped, and the place is removed. */
 export function clusterDir(t: Test): string {
@@ -19,27 +15,6 @@ export function clusterDir(t: Test): string {
     await stopPostmaster(dir)
     rmSync(parent, { recursive: true, force: true })
   })
-  return dir
-}
-
-/** A complete data folder. Made once for a test file and copied, since the disk is slow to make it sure. */
-export async function madeCluster(t: Test): Promise<string> {
-  made ??= make()
-  const dir = clusterDir(t)
-  execFileSync('cp', ['-a', await made, dir])
-  return dir
-}
-
-let made: Promise<string> | null = null
-
-async function make(): Promise<string> {
-  const dir = clusterDir(root)
-  const user = await clusterUser(dir)
-  await makeCluster(
-    dir,
-    await findBinaries({ user, major: null, tree: npmTree(), copyFolders: [tmpdir()], log }),
-    user,
-  )
   return dir
 }
 

@@ -1,0 +1,314 @@
+// One event after the other: from the spans of a raw event to a row of the builder's columns, or to a drop.
+//
+// The way of an event: schema, name, uuid, distinct_id, person processing, timestamp, texts. A row that was begun and
+// then dropped costs nothing: the builder begins the next one in its place.
+
+import { assert } from '../lib/assert.ts'
+import type { Micros } from '../lib/clock.ts'
+import { parseUuid, parseUuidText, writeUuidV7 } from '../lib/uuid.ts'
+import { BornIds } from './born-ids.ts'
+import type { DropReason, EncodedPart, Remark, WarningReason } from './capture-task.ts'
+import { addToDedupKey, beginDedupKey, endDedupKey } from './dedup-key.ts'
+import { distinctIdKey, writeDistinctId } from './distinct-id.ts'
+import { dropDetails } from './drop-details.ts'
+import { writeElementsChain } from './elements-chain.ts'
+import { EventFlag, separatorByte } from './event-batch.ts'
+import { EventBatchBuilder } from './event-batch-builder.ts'
+import { checkEvent, offsetMs } from './event-checks.ts'
+import { Field, Property } from './event-keys.ts'
+import { EventName, endOfName, findEventName, isIdentityEvent } from './event-names.ts'
+import { type EventTimestamp, eventTimestamp } from './event-timestamp.ts'
+import { hasValue, isFalse, isObject, isString, isTrue } from './event-values.ts'
+import { isSameText } from './key-index.ts'
+import { writePerson } from './person-column.ts'
+import type { CaptureProject } from './projects.ts'
+import { PropertiesColumn } from './properties-column.ts'
+import { Remarks } from './remarks.ts'
+import { RepeatResolver } from './repeat-resolver.ts'
+import { missingProperties } from './required-properties.ts'
+import { openBracket, quote, type Scan } from './scan.ts'
+import { createSetValues, isSetMalformed, settleSetValues } from './set-values.ts'
+import { EventMark, type EventSpans } from './span-tape.ts'
+import type { TextArena } from './text-arena.ts'
+import { parseTimestamp, parseTimestampBytes } from './timestamp.ts'
+import { unescapeText, unescapeTo } from './unescape.ts'
+
+/** What all events of a request share. */
+export interface CaptureFacts {
+  readonly project: CaptureProject
+  readonly clientIp: string
+  readonly receivedAtMs: number
+  readonly sentAtMs: number | null
+  readonly historical: boolean
+  /** An event without a name is an `$identify`: the one event of an /engage request. */
+  readonly isEngage: boolean
+  readonly recordBytesMax: number
+  readonly eventBytesMax: number
+}
+
+export interface CapturedEvents {
+  readonly parts: EncodedPart[]
+  readonly eventCount: number
+  readonly drops: Remark<DropReason>[]
+  readonly warnings: Remark<WarningReason>[]
+}
+
+/** What cookieless SDKs send in place of an id; no person may ever be called so. */
+const cookielessId = new Uint8Array(Buffer.from('$posthog_cookieless'))
+
+const identifyName = new Uint8Array(Buffer.from('$identify'))
+const groupKeyUnitsMax = 400
+
+/** The longest UUID and timestamp texts with every character escaped; longer ones are neither. */
+const uuidTextBytesMax = 45 * 6
+const timestampTextBytesMax = 64 * 6
+
+/** Columns that are not JSON and may hold any character. */
+const plainTextColumns = ['event', 'distinctId', 'elementsChain'] as const
+
+/** A longer name or distinct_id is not shown with a drop. */
+const sampleBytesMax = 4096
+
+/** Captures the events of one request at a time, between open and close. */
+export class EventCapture {
+  readonly #builder = new EventBatchBuilder()
+  readonly #properties = new PropertiesColumn()
+  readonly #bornIds = new BornIds()
+  readonly #setValues = createSetValues()
+  readonly #resolver = new RepeatResolver()
+  #facts: CaptureFacts | null = null
+  #drops = new Remarks<DropReason>()
+  #warnings = new Remarks<WarningReason>()
+  #eventCount = 0
+
+  /** Begins a request. */
+  open(facts: CaptureFacts): void {
+    const { project, receivedAtMs, sentAtMs, historical, recordBytesMax, clientIp } = facts
+    this.#facts = facts
+    this.#drops = new Remarks()
+    this.#warnings = new Remarks()
+    this.#eventCount = 0
+    this.#builder.open({ projectId: project.id, receivedAtMs, sentAtMs, historical, recordBytesMax })
+    this.#properties.open({ anonymizeIps: project.anonymizeIps, clientIp, sentAtMs })
+  }
+
+  /** Captures one event. Returns why it was dropped, or null. */
+  capture(scan: Scan, spans: EventSpans): DropReason | null {
+    const facts = this.#facts
+    assert(facts !== null, 'a request is open')
+    if (spans.marks !== EventMark.mayRepeat) return this.#captureUnique(scan, spans, facts)
+    if (spans.end - spans.start > 2 * facts.eventBytesMax) return this.#drop(scan, spans, 'event_too_big')
+    const resolved = this.#resolver.resolve(scan, spans)
+    return this.#captureUnique(resolved.scan, resolved.spans, facts)
+  }
+
+  /** Ends the request. */
+  close(): CapturedEvents {
+    this.#facts = null
+    return {
+      parts: this.#builder.close(),
+      eventCount: this.#eventCount,
+      drops: this.#drops.list(),
+      warnings: this.#warnings.list(),
+    }
+  }
+
+  /** Captures an event that has every key once. */
+  #captureUnique(scan: Scan, spans: EventSpans, facts: CaptureFacts): DropReason | null {
+    const fault = checkEvent(scan, spans, facts.eventBytesMax, facts.isEngage)
+    if (fault !== null) return this.#drop(scan, spans, fault)
+    const builder = this.#builder
+    builder.beginEvent()
+    const hasUuid = this.#writeUuid(scan, spans)
+    if (hasUuid === null) return this.#drop(scan, spans, 'uuid_invalid')
+    const name = this.#writeName(scan, spans)
+    const { event, distinctId } = builder.text
+    if (event.size === builder.startOf('event')) return this.#drop(scan, spans, 'event_name_empty')
+    if (name === EventName.$performance_event) return this.#drop(scan, spans, 'performance_event')
+    if (name === EventName.$$client_ingestion_warning) {
+      this.#warn(scan, spans, 'client_ingestion_warning', '')
+      return null
+    }
+    if (!writeDistinctId(scan, spans, distinctId)) return this.#drop(scan, spans, 'distinct_id_missing')
+    const isAnonymous = isFalse(scan, spans, Property.$process_person_profile)
+    const refusal = this.#refuse(scan, spans, name, isAnonymous)
+    if (refusal !== null) return this.#drop(scan, spans, refusal)
+    const time = timeOf(scan, spans, facts)
+    if (!hasUuid) writeUuidV7(Math.max(0, Math.floor(time.micros / 1000)), builder.uuids, builder.count * 16)
+    this.#writeKeys(facts.project.id, hasUuid)
+    if (!this.#writeTexts(scan, spans, name, isAnonymous, facts)) {
+      return this.#drop(scan, spans, 'event_too_big')
+    }
+    builder.endEvent(time.micros, this.#flags(scan, spans, name, isAnonymous, hasUuid))
+    this.#eventCount++
+    this.#remark(scan, spans, name, isAnonymous, time)
+    return null
+  }
+
+  /** Writes the event's name and returns its number. */
+  #writeName(scan: Scan, spans: EventSpans): number {
+    const target = this.#builder.text.event
+    const at = target.size
+    if (hasValue(scan, spans, Field.event)) {
+      appendString(scan, spans.starts[Field.event]!, spans.ends[Field.event]!, target)
+      target.size = endOfName(target.bytes, at, target.size)
+    } else {
+      target.reserve(identifyName.length)
+      target.append(identifyName, 0, identifyName.length)
+    }
+    return findEventName(target.bytes, at, target.size)
+  }
+
+  /** Writes the sender's uuid. Returns false when it sent none, null when it is no UUID. */
+  #writeUuid(scan: Scan, spans: EventSpans): boolean | null {
+    if (!hasValue(scan, spans, Field.uuid)) return false
+    const start = spans.starts[Field.uuid]! + 1
+    const end = spans.ends[Field.uuid]! - 1
+    if (start === end) return false
+    const { uuids, count } = this.#builder
+    if (parseUuid(scan.bytes, start, end, uuids, count * 16)) return true
+    if (scan.lastEscape < 0 || end - start > uuidTextBytesMax) return null
+    return parseUuidText(unescapeText(scan.bytes, start, end), uuids, count * 16) ? true : null
+  }
+
+  /** Why an event whose fields are in order may not be stored, or null. */
+  #refuse(scan: Scan, spans: EventSpans, name: number, isAnonymous: boolean): DropReason | null {
+    const id = this.#builder.text.distinctId
+    if (isTrue(scan, spans, Property.$cookieless_mode)) return 'cookieless_mode_off'
+    if (isSameText(cookielessId, id.bytes, this.#builder.startOf('distinctId'), id.size)) {
+      return 'cookieless_mode_off'
+    }
+    if (!isIdentityEvent(name)) return null
+    if (isAnonymous) return 'person_processing_disabled'
+    if (name !== EventName.$groupidentify || !isString(scan, spans, Property.$group_key)) return null
+    const start = spans.starts[Property.$group_key]! + 1
+    const end = spans.ends[Property.$group_key]! - 1
+    if (end - start <= groupKeyUnitsMax) return null
+    return unescapeText(scan.bytes, start, end).length > groupKeyUnitsMax ? 'group_key_too_long' : null
+  }
+
+  /** Writes what is derived from the ids. */
+  #writeKeys(projectId: number, hasUuid: boolean): void {
+    const { text, uuids, bornIds, dedupKeys, count } = this.#builder
+    const { event, distinctId } = text
+    const idStart = this.#builder.startOf('distinctId')
+    this.#bornIds.write(projectId, distinctId.bytes, idStart, distinctId.size, bornIds, count * 16)
+    dedupKeys[count * 2] = 0
+    dedupKeys[count * 2 + 1] = 0
+    if (!hasUuid) return
+    beginDedupKey(projectId)
+    addToDedupKey(uuids, count * 16, count * 16 + 16)
+    addToDedupKey(event.bytes, this.#builder.startOf('event'), event.size)
+    addToDedupKey(distinctId.bytes, idStart, distinctId.size)
+    endDedupKey(dedupKeys, count * 2)
+  }
+
+  /** Writes the three texts of the event. Returns false when one is too long. */
+  #writeTexts(
+    scan: Scan,
+    spans: EventSpans,
+    name: number,
+    isAnonymous: boolean,
+    facts: CaptureFacts,
+  ): boolean {
+    const { properties, person, elementsChain } = this.#builder.text
+    settleSetValues(scan, spans, this.#setValues)
+    this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
+    if (!isAnonymous) writePerson(scan, spans, this.#setValues, name, person)
+    const chain = spans.starts[Property.$elements_chain]!
+    if (
+      isString(scan, spans, Property.$elements_chain) &&
+      spans.ends[Property.$elements_chain]! - chain > 2
+    ) {
+      appendString(scan, chain, spans.ends[Property.$elements_chain]!, elementsChain)
+      return true
+    }
+    const elements = spans.starts[Property.$elements]!
+    if (elements === 0 || scan.bytes[elements] !== openBracket) return true
+    return writeElementsChain(scan, elements, elementsChain, facts.eventBytesMax)
+  }
+
+  #flags(scan: Scan, spans: EventSpans, name: number, isAnonymous: boolean, hasUuid: boolean): number {
+    let flags = hasUuid ? EventFlag.clientUuid : 0
+    if (isAnonymous) flags |= EventFlag.anonymous
+    if (isIdentityEvent(name)) flags |= EventFlag.identity
+    if (isObject(scan, spans, Property.$groups)) flags |= EventFlag.groups
+    // A separator can only have come as an escape.
+    if (scan.lastEscape >= 0 && this.#holdsSeparator()) flags |= EventFlag.separator
+    return flags
+  }
+
+  #holdsSeparator(): boolean {
+    for (const name of plainTextColumns) {
+      const { bytes, size } = this.#builder.text[name]
+      for (let at = this.#builder.startOf(name); at < size; at++) if (bytes[at] === separatorByte) return true
+    }
+    return false
+  }
+
+  /** Warns of what is odd about an event that is stored. */
+  #remark(scan: Scan, spans: EventSpans, name: number, isAnonymous: boolean, time: EventTimestamp): void {
+    if (time.remark !== null) this.#warn(scan, spans, time.remark, '')
+    const profile = Property.$process_person_profile
+    if (spans.starts[profile]! > 0 && !isAnonymous && !isTrue(scan, spans, profile)) {
+      this.#warn(scan, spans, 'process_person_profile_invalid', '$process_person_profile must be a boolean')
+    }
+    if (!isAnonymous && isSetMalformed(scan, spans)) {
+      this.#warn(scan, spans, 'set_malformed', '$set and $set_once must be objects')
+    }
+    if (name < 0) return
+    const missing = missingProperties(scan, spans, this.#setValues, name)
+    if (missing !== null) this.#warn(scan, spans, 'required_property_missing', `missing: ${missing}`)
+  }
+
+  #drop(scan: Scan, spans: EventSpans, reason: DropReason): DropReason {
+    const event = sampleText(scan, spans, Field.event)
+    this.#drops.add(reason, event, sampleText(scan, spans, distinctIdKey(scan, spans)), dropDetails[reason])
+    return reason
+  }
+
+  #warn(scan: Scan, spans: EventSpans, reason: WarningReason, detail: string): void {
+    const event = sampleText(scan, spans, Field.event)
+    this.#warnings.add(reason, event, sampleText(scan, spans, distinctIdKey(scan, spans)), detail)
+  }
+}
+
+/** When the event happened. */
+function timeOf(scan: Scan, spans: EventSpans, facts: CaptureFacts): EventTimestamp {
+  const hasTimestamp = hasValue(scan, spans, Field.timestamp)
+  return eventTimestamp({
+    timestamp: hasTimestamp ? parsedTimestamp(scan, spans) : null,
+    hasTimestamp,
+    offsetMs: offsetMs(scan, spans),
+    sentAtMs: facts.sentAtMs,
+    ignoreSentAt: isTrue(scan, spans, Property.$ignore_sent_at),
+    historical: facts.historical,
+    nowMs: facts.receivedAtMs,
+  })
+}
+
+function parsedTimestamp(scan: Scan, spans: EventSpans): Micros | null {
+  const start = spans.starts[Field.timestamp]! + 1
+  const end = spans.ends[Field.timestamp]! - 1
+  const micros = parseTimestampBytes(scan.bytes, start, end)
+  if (micros !== null || scan.lastEscape < 0 || end - start > timestampTextBytesMax) return micros
+  return parseTimestamp(unescapeText(scan.bytes, start, end))
+}
+
+/** Appends the text of the JSON string at [start, end), quotes included there. */
+function appendString(scan: Scan, start: number, end: number, target: TextArena): void {
+  target.reserve(end - start)
+  if (scan.lastEscape < 0) target.append(scan.bytes, start + 1, end - 1)
+  else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, target.size)
+}
+
+/** A value as it may be shown with a drop: only strings and numbers, and none of great length. */
+function sampleText(scan: Scan, spans: EventSpans, key: number): string {
+  const start = spans.starts[key]!
+  const end = spans.ends[key]!
+  if (start === 0 || end - start > sampleBytesMax) return ''
+  if (scan.bytes[start] === quote) return unescapeText(scan.bytes, start + 1, end - 1)
+  return isObject(scan, spans, key) || scan.bytes[start] === openBracket
+    ? ''
+    : unescapeText(scan.bytes, start, end)
+}

@@ -1,0 +1,55 @@
+// The schema of an event: what its fields must be, whatever they say.
+
+import type { DropReason } from './capture-task.ts'
+import { Field, Property } from './event-keys.ts'
+import { hasValue, isString } from './event-values.ts'
+import { letterF, letterN, letterT, openBrace, type Scan } from './scan.ts'
+import { isSetAllowed } from './set-values.ts'
+import { EventMark, type EventSpans } from './span-tape.ts'
+
+/** Checks an event. Returns why it must be dropped, or null. Its uuid is left to whoever parses it. */
+export function checkEvent(
+  scan: Scan,
+  spans: EventSpans,
+  eventBytesMax: number,
+  isEngage: boolean,
+): DropReason | null {
+  const { bytes } = scan
+  const { starts, ends, marks } = spans
+  if (marks & EventMark.notAnObject) return 'event_not_an_object'
+  if (marks & EventMark.tooDeep) return 'event_too_deep'
+  if (!isStringOrNull(scan, spans, Field.event)) return 'event_name_invalid'
+  if (!hasValue(scan, spans, Field.event) && !isEngage) return 'event_name_missing'
+  const properties = starts[Field.properties]!
+  if (properties > 0) {
+    if (bytes[properties] !== openBrace) return 'properties_invalid'
+    if (ends[Field.properties]! - properties > eventBytesMax) return 'event_too_big'
+  }
+  if (!isSetAllowed(scan, spans, Field.$set) || !isSetAllowed(scan, spans, Field.$set_once)) {
+    return 'set_invalid'
+  }
+  if (!isStringOrNull(scan, spans, Field.uuid)) return 'uuid_invalid'
+  if (!isStringOrNull(scan, spans, Field.timestamp)) return 'timestamp_invalid'
+  if (Number.isNaN(offsetMs(scan, spans))) return 'offset_invalid'
+  const cookieless = starts[Property.$cookieless_mode]!
+  if (cookieless > 0 && bytes[cookieless] !== letterT && bytes[cookieless] !== letterF) {
+    return 'cookieless_mode_invalid'
+  }
+  return null
+}
+
+/** The event's `offset`: a whole number of milliseconds, null when absent, NaN when it is anything else. */
+export function offsetMs(scan: Scan, spans: EventSpans): number | null {
+  const start = spans.starts[Field.offset]!
+  if (start === 0 || scan.bytes[start] === letterN) return null
+  const end = spans.ends[Field.offset]!
+  // -9007199254740991 has 17 characters.
+  if (end - start > 17) return Number.NaN
+  let text = ''
+  for (let at = start; at < end; at++) text += String.fromCharCode(scan.bytes[at]!)
+  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
+function isStringOrNull(scan: Scan, spans: EventSpans, key: number): boolean {
+  return !hasValue(scan, spans, key) || isString(scan, spans, key)
+}
