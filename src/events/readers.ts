@@ -3,23 +3,27 @@
 
 import { type DuckDBConnection, type DuckDBInstance, StatementType } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import { failureOf, messageOf, shortMessage } from './failure.ts'
 import type { QueryResult, QueryValue } from './messages.ts'
 
 /** A read that takes longer is interrupted. */
 export const readMsMax = 30_000
+const interruptMs = 100
 /** A query that returns more rows is refused: its answer is held in memory three times. */
 export const queryRowsMax = 100_000
 
 export class Readers {
   readonly #instance: DuckDBInstance
+  readonly #clock: Clock
   readonly #free: DuckDBConnection[] = []
   readonly #busy = new Set<DuckDBConnection>()
   readonly #running = new Set<Promise<unknown>>()
   #isClosed = false
 
-  constructor(instance: DuckDBInstance) {
+  constructor(instance: DuckDBInstance, clock: Clock) {
     this.#instance = instance
+    this.#clock = clock
   }
 
   /**
@@ -45,7 +49,10 @@ export class Readers {
   async close(): Promise<void> {
     this.#isClosed = true
     this.interruptAll()
+    // An interrupt between two statements of a read is lost: say it until all have heard.
+    const timer = setInterval(() => this.interruptAll(), interruptMs)
     await Promise.allSettled(this.#running)
+    clearInterval(timer)
     for (const connection of this.#free) connection.closeSync()
   }
 
@@ -53,13 +60,16 @@ export class Readers {
     if (this.#isClosed) throw new ServiceError('stopping')
     const connection = this.#free.pop() ?? (await this.#instance.connect())
     this.#busy.add(connection)
-    const timer = setTimeout(() => connection.interrupt(), readMsMax)
+    const deadlineMs = this.#clock.monotonicMs() + readMsMax
+    const timer = setInterval(() => {
+      if (this.#clock.monotonicMs() > deadlineMs) connection.interrupt()
+    }, interruptMs)
     try {
       return await read(connection)
     } catch (error) {
       throw readError(error)
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
       this.#busy.delete(connection)
       this.#free.push(connection)
     }

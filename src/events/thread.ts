@@ -24,8 +24,8 @@ import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
 import { openStore, type Store } from './store.ts'
 
-/** Opens the reading side of the journal in `journalDir`. */
-export type OpenReader = (journalDir: string) => JournalReader
+/** Opens the reading side of the journal; damage that it meets is copied to `quarantineDir`. */
+export type OpenReader = (journalDir: string, quarantineDir: string) => JournalReader
 
 interface Open {
   readonly store: Store
@@ -77,11 +77,11 @@ export class EventsThread {
     const store = await openStore({ ...task, isJournalComplete, clock: this.#clock })
     try {
       const reason = checkLineage(store.stored, task.journal)
-      const reader = this.#openReader(task.journalDir)
+      const reader = this.#openReader(task.journalDir, store.quarantineDir)
       const { epoch } = task.journal
       const { killPoint } = task
       const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killPoint })
-      this.#open = { store, consumer, readers: new Readers(store.instance), killPoint }
+      this.#open = { store, consumer, readers: new Readers(store.instance, this.#clock), killPoint }
       const { offsets, counts } = consumer
       return { offsets, counts, remedies: store.remedies, reason }
     } catch (error) {

@@ -10,6 +10,7 @@ import type {
   JournalGap,
   JournalReader,
   JournalRecord,
+  JournalState,
   Lane,
   Position,
 } from '../../src/journal/journal.ts'
@@ -67,6 +68,20 @@ export class FakeJournal implements JournalReader {
   }
 
   close(): void {}
+
+  state(): JournalState {
+    return {
+      epoch,
+      lanes: forLanes((lane) => ({
+        oldest: at(0),
+        committed: this.committed[lane],
+        queuedBytes: 0,
+        storedBytes: 0,
+        damagedBytes: 0,
+        isFull: false,
+      })),
+    }
+  }
 
   #push(
     lane: Lane,
