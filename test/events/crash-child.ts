@@ -1,0 +1,41 @@
+// Run by crash.test.ts in a process of its own: loads a journal that is the same every time into the folder given,
+// and dies at the kill point given. Arguments: data folder, kill point or "none".
+
+import type { KillPoint } from '../../src/events/kill.ts'
+import { EventsThread } from '../../src/events/thread.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { uuidOf } from './make-batch.ts'
+import { FakeJournal } from './world.ts'
+
+/** 30 records of 100 events in each lane. */
+export function crashJournal(): FakeJournal {
+  const journal = new FakeJournal()
+  for (let record = 0; record < 60; record++) {
+    const rows = Array.from({ length: 100 }, (_, i) => ({ uuid: uuidOf(record * 100 + i) }))
+    journal.append({ rows }, record % 2 === 0 ? 'realtime' : 'historical')
+  }
+  return journal
+}
+
+async function main(dataDir: string, killPoint: KillPoint | null): Promise<void> {
+  const journal = crashJournal()
+  const thread = new EventsThread(systemClock, () => journal)
+  const options = { dataDir, journalDir: '', memoryLimitBytes: 256 * 1024 * 1024, threads: 2, killPoint }
+  const opened = await thread.handle({ kind: 'open', journal: journal.state(), ...options })
+  if (!opened.ok) throw new Error(opened.detail)
+  for (let i = 0; i < 30; i++) {
+    const part = {
+      realtime: journal.records.realtime[i]!.end,
+      historical: journal.records.historical[i]!.end,
+    }
+    await thread.handle({ kind: 'step', committed: part })
+    if (i % 3 === 2) await thread.handle({ kind: 'checkpoint' })
+  }
+  await thread.handle({ kind: 'close' })
+}
+
+const [, script, dataDir, killPoint] = process.argv
+if (script?.endsWith('crash-child.js') && dataDir !== undefined) {
+  // The parent passes a kill point or "none".
+  await main(dataDir, killPoint === 'none' ? null : (killPoint as KillPoint))
+}
