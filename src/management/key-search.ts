@@ -1,6 +1,7 @@
 // Asks Postgres about project API keys nobody knows, without letting strangers drive it: one query at a time carries
 // all keys that came while the one before was running, and a key found unknown stays so for a few seconds.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 
 /** What Postgres says of a key: `unavailable` when it cannot be asked. */
@@ -18,6 +19,8 @@ interface KeySearchOptions {
 }
 
 const unknownMs = 5_000
+/** Requests wait for the answer: a database that takes longer is as good as away. */
+const findMsMax = 3_000
 /** Remembered unknown keys, and keys that wait for an answer. */
 export const unknownKeysMax = 10_000
 export const waitingKeysMax = 10_000
@@ -40,7 +43,7 @@ export function openKeySearch({ find, clock }: KeySearchOptions): KeySearch {
   }
   const answers = async (keys: readonly string[]): Promise<(key: string) => KeyAnswer> => {
     try {
-      const found = new Set(await find(keys))
+      const found = new Set(await inTime(find(keys)))
       for (const key of keys) if (!found.has(key)) remember(key)
       return (key) => (found.has(key) ? 'found' : 'unknown')
     } catch {
@@ -65,4 +68,17 @@ export function openKeySearch({ find, clock }: KeySearchOptions): KeySearch {
     })
   }
   return { ask }
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const settled = new AbortController()
+  const tooLate = delay(findMsMax, undefined, { signal: settled.signal }).then(() => {
+    throw new Error(`no answer within ${findMsMax} ms`)
+  })
+  try {
+    return await Promise.race([answer, tooLate])
+  } finally {
+    tooLate.catch(() => {}) // nobody waits for it any more
+    settled.abort()
+  }
 }

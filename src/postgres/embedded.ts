@@ -19,7 +19,7 @@ import { findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts
 export interface EmbeddedPostgres {
   /** Reaches the database of Spate from this process and its threads. */
   readonly connectionString: string
-  /** Stops the server; resolves when its process has ended. */
+  /** Stops the server; resolves when its process has ended. A second call does nothing. */
   stop(): Promise<void>
 }
 
@@ -84,6 +84,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
 
   await restart(startAttempts)
   const stop = async (): Promise<void> => {
+    if (stopping.signal.aborted) return
     stopping.abort()
     await restarting
     await stopPostmaster(dir)

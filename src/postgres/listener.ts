@@ -58,11 +58,13 @@ async function listenOnce(
   onListening: () => void,
 ): Promise<void> {
   const client = new pg.Client(options.settings)
+  let finish = (): void => {}
   const ended = new Promise<void>((resolve) => {
-    client.once('end', resolve)
-    client.on('error', () => resolve()) // the connection is of no use any more; `end` may follow or not
-    closing.addEventListener('abort', () => resolve(), { once: true })
+    finish = resolve
   })
+  client.once('end', finish)
+  client.on('error', finish) // the connection is of no use any more; `end` may follow or not
+  closing.addEventListener('abort', finish)
   try {
     client.on('notification', ({ payload }) => options.onNotify(payload ?? ''))
     await client.connect()
@@ -71,6 +73,7 @@ async function listenOnce(
     if (!closing.aborted) options.onNotify(null)
     await ended
   } finally {
+    closing.removeEventListener('abort', finish)
     await client.end().catch(() => {}) // it may have ended before
   }
 }

@@ -5,7 +5,7 @@
 // one), bigint as number (all of ours are below 2^53), json parsed, everything else as node-postgres does.
 
 import pg from 'pg'
-import { ServiceError } from '../errors.ts'
+import { isServiceError, ServiceError } from '../errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Listening, openListener } from './listener.ts'
 
@@ -24,7 +24,10 @@ export interface QueryResult<Row> {
   readonly rowCount: number
 }
 
-/** A connection held until it is released: for session locks and streams. */
+/**
+ * A connection held until it is released: for session locks and streams. The limit of a statement's time holds for
+ * `query`; whoever needs longer sets statement_timeout and asks `client`.
+ */
 export interface HeldSession extends Session {
   /** The connection itself, for COPY streams. */
   readonly client: pg.PoolClient
@@ -56,12 +59,15 @@ interface PostgresOptions {
 const connectMsMax = 3_000
 /** Only maintenance runs longer, and sets its own limit. */
 const statementMsMaxDefault = 30_000
+/** The server cuts a statement that takes too long. One that has gone silent is given up this much later. */
+const answerMsMax = 1_000
 const idleInTransactionMsMax = 60_000
 const idleMsMax = 60_000
 
 /** Opens a pool of connections; returns at once. */
 export function openPostgres(options: PostgresOptions): Postgres {
-  const settings = clientSettings(options.connectionString, options.statementMsMax ?? statementMsMaxDefault)
+  const statementMsMax = options.statementMsMax ?? statementMsMaxDefault
+  const settings = clientSettings(options.connectionString, statementMsMax)
   const pool = new pg.Pool({
     ...settings,
     max: options.connectionsMax ?? 10,
@@ -84,7 +90,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
       client.off('error', ignore)
       client.release(!reuse)
     }
-    return { client, release, query: (sql, params) => send(client, sql, params) }
+    return { client, release, query: (sql, params = []) => send(client, sql, params, statementMsMax) }
   }
   const query = async <Row extends object>(
     sql: string,
@@ -113,7 +119,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
       reuse = true
       return result
     } catch (error) {
-      reuse = await rolledBack(session)
+      reuse = !isServiceError(error, 'postgres_unavailable') && (await rolledBack(session))
       throw error
     } finally {
       session.release(reuse)
@@ -152,10 +158,12 @@ async function rolledBack(session: Session): Promise<boolean> {
 async function send<Row extends object>(
   client: pg.PoolClient,
   sql: string,
-  params: readonly unknown[] = [],
+  params: readonly unknown[],
+  statementMsMax: number,
 ): Promise<QueryResult<Row>> {
+  const statement = { text: sql, values: [...params], query_timeout: statementMsMax + answerMsMax }
   try {
-    const { rows, rowCount } = await client.query<Row>(sql, [...params])
+    const { rows, rowCount } = await client.query<Row>(statement)
     return { rows, rowCount: rowCount ?? 0 }
   } catch (error) {
     throw isConnectionFailure(error) ? unavailable(error) : error

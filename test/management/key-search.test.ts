@@ -1,7 +1,8 @@
 import t from 'tap'
+import { systemClock } from '../../src/lib/clock.ts'
 import { openKeySearch, unknownKeysMax, waitingKeysMax } from '../../src/management/key-search.ts'
 
-/** A search in a world that knows `existing`; a `hold`ed query waits until `let go`. */
+/** A search in a world that knows `existing`, whose clock and health are the test's. */
 function world(existing: readonly string[]) {
   let nowMs = 0
   let failing = false
@@ -50,6 +51,11 @@ t.test('answers unavailable while the query fails, and remembers nothing of it',
   t.equal(await search.ask('phc_a'), 'unavailable')
   fail(false)
   t.equal(await search.ask('phc_a'), 'found')
+})
+
+t.test('does not wait for a database that has gone silent', async (t) => {
+  const silent = { find: () => new Promise<string[]>(() => {}), clock: systemClock }
+  t.equal(await openKeySearch(silent).ask('phc_a'), 'unavailable')
 })
 
 t.test('asks nothing about a key that Postgres could not hold', async (t) => {

@@ -77,6 +77,18 @@ t.test('cuts a statement that takes too long', async (t) => {
   await postgres.close()
 })
 
+t.test('gives up a statement whose server has gone silent', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, statementMsMax: 20 })
+  const { rows } = await postgres.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const pid = rows[0]?.pid ?? 0
+  process.kill(pid, 'SIGSTOP')
+  t.teardown(() => process.kill(pid, 'SIGCONT'))
+  await t.rejects(postgres.query('select 1'), { code: 'postgres_unavailable' })
+  t.equal((await postgres.query('select 1')).rowCount, 1)
+  await postgres.close()
+})
+
 t.test('refuses statements once closed', async (t) => {
   const postgres = await freshPostgres(t)
   await postgres.close()
