@@ -79,21 +79,24 @@ export class SealedSegments {
    */
   deleteExpired(rule: RetentionRule, activeBytes: number, activeKeys: number): number {
     const { dir, killAt, dedupWindowEvents } = this.#options
-    const expired = countExpired(this.#segments, activeBytes, rule)
+    const expired = this.#segments.slice(0, countExpired(this.#segments, activeBytes, rule))
     let deleted = 0
-    for (const { base, fileBytes } of this.#segments.slice(0, expired)) {
+    for (const { base, fileBytes } of expired) {
       if (!this.#hasSidecar(base)) break
       this.#disk.unlink(segmentPath(dir, base))
-      killPoint(killAt, 'retention_unlink')
+      this.#segments = this.#segments.slice(1)
       this.#bytes -= fileBytes
+      killPoint(killAt, 'retention_unlink')
+      // Synced one by one: names that vanish out of order would leave a hole, which readers take for damage.
+      this.#disk.syncDir(dir)
       deleted++
     }
     if (deleted === 0) return 0
-    this.#segments = this.#segments.slice(deleted)
     const outdated = outdatedSidecars(this.#sidecars, activeKeys, dedupWindowEvents, this.oldest)
-    for (const { base } of outdated) this.#disk.unlink(sidecarPath(dir, base))
-    this.#sidecars = this.#sidecars.filter((sidecar) => !outdated.includes(sidecar))
-    this.#disk.syncDir(dir)
+    for (const { base } of outdated) {
+      this.#disk.unlink(sidecarPath(dir, base))
+      this.#sidecars = this.#sidecars.filter((sidecar) => sidecar.base !== base)
+    }
     return deleted
   }
 
