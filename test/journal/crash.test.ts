@@ -77,7 +77,8 @@ function check(t: Test, disk: SimulatedDisk, world: LaneWorld, history: History,
   // Nothing that is not released may be deleted.
   const oldest = records[0]?.position ?? 0
   if (oldest > history.released && oldest > 0 && first > 0) t.fail(`${at}: deleted up to ${oldest}`)
-  if (gaps.length > 0 || !isAscending || lost.length > 0) t.fail(`${at}: ${JSON.stringify({ gaps, lost, found })}`)
+  if (gaps.length > 0 || !isAscending || lost.length > 0)
+    t.fail(`${at}: ${JSON.stringify({ gaps, lost, found })}`)
   t.equal(world.errors.length, 0, at)
 }
 

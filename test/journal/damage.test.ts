@@ -1,0 +1,198 @@
+// Damage at rest: what is cut, what is a gap, and that everything else is served.
+
+import t from 'tap'
+import type { LaneOptions } from '../../src/journal/lane-options.ts'
+import { laneOptions, openLane, part, type ReadBack, readAll, run } from './lane-world.ts'
+import { SimulatedDisk, seededRandom } from './simulated-disk.ts'
+
+const headerBytes = 64
+const oneSegment: Partial<LaneOptions> = { segmentBytes: 100_000 }
+const first = '/j/realtime/00000000000000000000.seg'
+
+interface Stored {
+  readonly disk: SimulatedDisk
+  /** Start and end of every chain in the lane. */
+  readonly spans: { position: number; end: number }[]
+}
+
+/**
+ * A lane that was killed after ten acknowledged records, `0:…` to `9:…`, in one segment unless said otherwise. Frames
+ * have no padding, so that every bit of them is covered by a checksum.
+ */
+function killedLane(options: Partial<LaneOptions> = oneSegment): Stored {
+  const disk = new SimulatedDisk()
+  const { lane, acks } = openLane(disk, options)
+  for (let id = 0; id < 10; id++) {
+    lane.append(id, [part(`${id}:${'-'.repeat(8 * id + 6)}`, [id + 1])])
+    run(lane)
+  }
+  disk.killProcess()
+  return { disk, spans: acks.map(({ position, end }) => ({ position, end })) }
+}
+
+/** Names of the records found after the next start, and the gaps between them. */
+function recover(
+  disk: SimulatedDisk,
+  options: Partial<LaneOptions> = oneSegment,
+): ReadBack & { ids: string } {
+  const { lane } = openLane(disk, options)
+  const back = readAll(disk, lane)
+  return { ...back, ids: back.texts.map((text) => text.split(':')[0]).join('') }
+}
+
+t.test('cuts a tail that ends anywhere within the last three records', async (t) => {
+  const { disk, spans } = killedLane()
+  for (let end = spans[7]!.position; end <= spans[9]!.end; end++) {
+    const copy = disk.clone()
+    copy.edit(first, (bytes) => bytes.slice(0, headerBytes + end))
+    const { ids, gaps } = recover(copy)
+    const expected = end >= spans[9]!.end ? '0123456789' : end >= spans[9]!.position ? '012345678' : null
+    t.equal(ids, expected ?? (end >= spans[8]!.position ? '01234567' : '0123456'), `end ${end}`)
+    t.same(gaps, [])
+  }
+})
+
+t.test('cuts a tail of zeros and a tail of garbage', async (t) => {
+  const random = seededRandom(1)
+  for (const fill of [() => 0, () => Math.floor(random() * 256)]) {
+    const { disk } = killedLane()
+    disk.edit(first, (bytes) => Uint8Array.from([...bytes, ...Array.from({ length: 3001 }, fill)]))
+    t.same(recover(disk).ids, '0123456789')
+    t.same(disk.list('/q'), [])
+  }
+})
+
+t.test('cuts the parts of a chain that has no last part, and gives their keys back', async (t) => {
+  const disk = new SimulatedDisk()
+  const { lane } = openLane(disk, { ...oneSegment, syncBytesMax: 100 })
+  lane.append(0, [part('0:', [1])])
+  run(lane)
+  lane.append(1, [part(`1:${'x'.repeat(100)}`, [2]), part(`2:${'x'.repeat(100)}`, [3]), part('3:', [4])])
+  t.ok(lane.step())
+  t.ok(lane.step())
+  disk.killProcess()
+  const again = openLane(disk, oneSegment)
+  t.same(readAll(disk, again.lane).texts, ['0:'])
+  again.lane.append(1, [part('', [1, 2, 3, 4])])
+  run(again.lane)
+  t.equal(again.acks[0]?.duplicateCount, 1)
+})
+
+t.test('cuts a flipped bit in the last record of an unsealed segment', async (t) => {
+  const { disk, spans } = killedLane()
+  const { position, end } = spans[9]!
+  for (let bit = position * 8; bit < end * 8; bit += 7) {
+    const copy = disk.clone()
+    flip(copy, first, headerBytes * 8 + bit)
+    t.equal(recover(copy).ids, '012345678', `bit ${bit}`)
+    t.same(copy.list('/q'), [])
+  }
+})
+
+t.test('sets a flipped bit before a valid record aside, whether the segment is sealed or not', async (t) => {
+  for (const isSealed of [false, true]) {
+    const { disk, spans } = killedLane()
+    if (isSealed) openLane(disk, oneSegment)
+    const { position, end } = spans[4]!
+    for (let bit = position * 8; bit < end * 8; bit += 7) {
+      const copy = disk.clone()
+      flip(copy, first, headerBytes * 8 + bit)
+      const damaged = copy.bytesOf(first).slice(headerBytes + position, headerBytes + end)
+      const { ids, gaps } = recover(copy)
+      t.equal(ids, '012356789', `bit ${bit}`)
+      t.same(gaps, [{ position, end }])
+      const name = `journal-realtime-${String(position).padStart(20, '0')}-${String(end).padStart(20, '0')}.bin`
+      t.same(copy.list('/q'), [name])
+      t.same(copy.bytesOf(`/q/${name}`), damaged)
+      // Nothing of the damaged bytes is lost from the journal either, and the gap stays one.
+      const later = openLane(copy, oneSegment)
+      later.lane.tick()
+      t.equal(later.lane.status().damagedBytes, end - position)
+      t.same(readAll(copy, later.lane).gaps, [{ position, end }])
+    }
+  }
+})
+
+t.test('serves the other segments when one is cut short, headless or gone', async (t) => {
+  const many = { segmentBytes: 300 }
+  const { disk } = killedLane(many)
+  openLane(disk, many).lane.close()
+  const names = disk.list('/j/realtime').filter((name) => name.endsWith('.seg'))
+  const path = `/j/realtime/${names[1]}`
+  const base = Number.parseInt(names[1]!, 10)
+  const next = Number.parseInt(names[2]!, 10)
+  const whole = recover(disk.clone(), many)
+  t.equal(whole.ids, '0123456789')
+  const within = whole.records.filter((record) => record.position >= base && record.position < next)
+  t.ok(within.length >= 2)
+  const without = (count: number): string =>
+    whole.texts
+      .filter((_, i) => !within.slice(within.length - count).includes(whole.records[i]!))
+      .map((text) => text.split(':')[0])
+      .join('')
+
+  const short = disk.clone()
+  short.edit(path, (bytes) => bytes.slice(0, headerBytes + within.at(-1)!.position - base + 5))
+  const cut = recover(short, many)
+  t.same([cut.ids, cut.gaps], [without(1), [{ position: within.at(-1)!.position, end: next }]])
+
+  const headless = disk.clone()
+  flip(headless, path, 40 * 8)
+  const beheaded = recover(headless, many)
+  t.same([beheaded.ids, beheaded.gaps], [without(within.length), [{ position: base, end: next }]])
+
+  const missing = disk.clone()
+  missing.unlink(path)
+  const holed = recover(missing, many)
+  // The segment before it ends where the missing one began.
+  t.same([holed.ids, holed.gaps], [without(within.length), [{ position: base, end: next }]])
+})
+
+t.test('goes on behind a last segment whose header is damaged', async (t) => {
+  const { disk, spans } = killedLane()
+  flip(disk, first, 41 * 8)
+  const { lane } = openLane(disk, oneSegment)
+  const end = spans[9]!.end
+  t.equal(lane.status().committed, end)
+  lane.append(0, [part('next')])
+  run(lane)
+  const { texts, gaps } = readAll(disk, lane)
+  t.same([texts, gaps], [['next'], [{ position: 0, end }]])
+})
+
+t.test('refuses a segment of another journal, of another place, and of a newer format', async (t) => {
+  const { disk } = killedLane()
+  const other = { epoch: '11111111-2222-4333-8444-555555555555' }
+  t.throws(() => openLane(disk, { ...oneSegment, ...other }), { code: 'lineage_foreign' })
+  const moved = disk.clone()
+  moved.rename(first, '/j/realtime/00000000000000004096.seg')
+  t.throws(() => openLane(moved, oneSegment), { code: 'lineage_foreign' })
+})
+
+t.test('never uses a position twice, over restarts of every kind', async (t) => {
+  const disk = new SimulatedDisk()
+  let last = 0
+  for (let round = 0; round < 20; round++) {
+    const { lane, acks } = openLane(disk, { ...laneOptions, segmentBytes: 400 })
+    t.ok(lane.status().committed >= last)
+    for (let id = 0; id < round % 4; id++) {
+      lane.append(id, [part(`${round}`)])
+      run(lane)
+    }
+    for (const { position, end } of acks) {
+      t.ok(position >= last)
+      last = end
+    }
+    if (round % 3 === 0) lane.close()
+    else if (round % 3 === 1) disk.killProcess()
+    else disk.cutPower(seededRandom(round))
+  }
+  t.equal(readAll(disk, openLane(disk).lane).texts.length, 30)
+})
+
+function flip(disk: SimulatedDisk, path: string, bit: number): void {
+  disk.edit(path, (bytes) => {
+    bytes[bit >> 3]! ^= 1 << (bit & 7)
+    return bytes
+  })
+}
