@@ -259,7 +259,7 @@ export class LaneWriter {
       nowMs: this.#clock.nowMs(),
       isPressed: this.#state === 'full',
     }
-    const activeKeys = this.#active === null ? 0 : this.#window.added - this.#keysAtRoll
+    const activeKeys = this.#active === null ? 0 : this.#keysAtChainEnd - this.#keysAtRoll
     const deleted = this.#sealed.deleteExpired(rule, this.#activeBytes(), activeKeys)
     if (deleted > 0)
       log('info', 'journal: deleted old segments', { dir, deleted, oldest: this.status().oldest })

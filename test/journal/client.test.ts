@@ -112,3 +112,30 @@ t.test('refuses a read before the oldest segment', async (t) => {
   )
   await journal.close()
 })
+
+t.test('says once that it failed, and refuses everything from then on, in both lanes', async (t) => {
+  const options = optionsIn(t.testdir())
+  const journal = await openJournal(options)
+  const failures: Error[] = []
+  const { promise, resolve } = failure()
+  journal.onFailed((error) => {
+    failures.push(error)
+    resolve()
+  })
+  await journal.append('realtime', [part('x')])
+  // Without its folder the lane can neither see how much room there is nor start a segment.
+  rmSync(join(options.dir, 'realtime'), { recursive: true })
+  await promise
+  await t.rejects(journal.append('realtime', [part('y')]), { code: 'journal_failed' })
+  await t.rejects(journal.append('historical', [part('y')]), { code: 'journal_failed' })
+  await journal.close()
+  t.equal(failures.length, 1)
+})
+
+function failure(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
