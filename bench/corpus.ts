@@ -1,0 +1,187 @@
+// The corpus: events as posthog-js sends them, about 1.2 KB and 34 properties each, drawn from a seed.
+//
+// Everything that repeats between events of one visitor on one page is a template, printed once as JSON text; what
+// differs from event to event (uuid, ids, times) is spliced in. So a generator costs a fraction of a microsecond an
+// event and never competes with the server it drives. There are templates enough that neither a compressor nor a
+// cache sees the same event twice in a batch.
+//
+// An event knows what the store must hold of it (`storedEvent`), so that an oracle can compare.
+
+import { createRandom, type Random } from './random.ts'
+import type { StoredEvent } from './stored-event.ts'
+
+export const templateCount = 256
+export const personCount = 10_000
+
+/** First instant of the corpus. Long past, so that no server takes an event to be from the future. */
+const epochMs = Date.UTC(2024, 4, 1)
+
+interface Template {
+  readonly event: string
+  readonly properties: Readonly<Record<string, unknown>>
+  /** The event as JSON text up to and including the comma after the last fixed property. */
+  readonly head: string
+  /** `$set` and `$set_once` beside the properties, where posthog-js puts them on `$identify`. */
+  readonly person: Readonly<Record<string, unknown>>
+}
+
+export interface Corpus {
+  readonly seed: number
+  readonly projectApiKey: string
+  readonly templates: readonly Template[]
+}
+
+/** One event to send: a template and what is spliced into it. */
+export interface CorpusEvent {
+  readonly template: Template
+  readonly uuid: string
+  readonly person: number
+  readonly insertId: string
+  readonly timeMs: number
+}
+
+export function createCorpus(seed: number, projectApiKey: string): Corpus {
+  const random = createRandom(seed)
+  const templates = Array.from({ length: templateCount }, (_, index) =>
+    createTemplate(random, index, projectApiKey),
+  )
+  return { seed, projectApiKey, templates }
+}
+
+/** Draws the next event of `random`'s stream, `number`-th in time. */
+export function drawEvent(corpus: Corpus, random: Random, uuid: string, number: number): CorpusEvent {
+  return {
+    template: random.pick(corpus.templates),
+    uuid,
+    person: random.below(personCount),
+    insertId: random.text(16),
+    timeMs: epochMs + number * 3 + random.below(1000),
+  }
+}
+
+/** The event as JSON text. */
+export function eventText({ template, uuid, person, insertId, timeMs }: CorpusEvent): string {
+  const distinctId = distinctIdOf(person)
+  return (
+    `${template.head}"$insert_id":"${insertId}","$time":${timeMs / 1000},"distinct_id":"${distinctId}",` +
+    `"$device_id":"${distinctId}"},${personText(template)}` +
+    `"uuid":"${uuid}","timestamp":"${new Date(timeMs).toISOString()}"}`
+  )
+}
+
+/** What the store must hold of the event. */
+export function storedEvent(event: CorpusEvent, historical: boolean): StoredEvent {
+  const { $elements_chain: elementsChain = '', ...properties } = event.template.properties
+  const distinctId = distinctIdOf(event.person)
+  return {
+    event: event.template.event,
+    distinctId,
+    timestampMs: event.timeMs,
+    historical,
+    elementsChain: String(elementsChain),
+    properties: {
+      ...properties,
+      $insert_id: event.insertId,
+      $time: event.timeMs / 1000,
+      distinct_id: distinctId,
+      $device_id: distinctId,
+      ...event.template.person,
+    },
+  }
+}
+
+/** The id that posthog-js would have given to person `index`: a uuid of version 7. */
+function distinctIdOf(index: number): string {
+  const hex = ((index + 1) * 2_654_435_761).toString(16).padStart(12, '0').slice(-12)
+  return `018f3c2a-${hex.slice(0, 4)}-7${hex.slice(4, 7)}-8a1b-${hex}`
+}
+
+function personText(template: Template): string {
+  const text = JSON.stringify(template.person)
+  return text === '{}' ? '' : `${text.slice(1, -1)},`
+}
+
+const eventNames = [
+  ...Array<string>(10).fill('$pageview'),
+  ...Array<string>(8).fill('$autocapture'),
+  ...Array<string>(4).fill('$pageleave'),
+  '$identify',
+  '$web_vitals',
+  'signed up',
+  'added to cart',
+  'checkout completed',
+  'search performed',
+  'plan upgraded',
+  'file uploaded',
+] as const
+
+const browsers = ['Chrome', 'Safari', 'Firefox', 'Microsoft Edge', 'Samsung Internet'] as const
+const systems = ['Windows', 'Mac OS X', 'iOS', 'Android', 'Linux'] as const
+const screens = ['1920x1080', '1440x900', '390x844', '412x915', '2560x1440'] as const
+const sections = ['pricing', 'docs', 'blog', 'product', 'account/settings', 'shop/shoes', 'search'] as const
+const referrers = ['$direct', 'www.google.com', 'news.ycombinator.com', 'www.linkedin.com', 't.co'] as const
+
+function createTemplate(random: Random, index: number, projectApiKey: string): Template {
+  const event = eventNames[index % eventNames.length]!
+  const properties = createProperties(random, event, projectApiKey)
+  const person =
+    event === '$identify'
+      ? { $set: { email: `${random.text(8)}@example.com`, plan: random.pick(['free', 'team', 'scale']) } }
+      : {}
+  const head = `{"event":${JSON.stringify(event)},"properties":${JSON.stringify(properties).slice(0, -1)},`
+  return { event, properties, head, person }
+}
+
+function createProperties(random: Random, event: string, projectApiKey: string): Record<string, unknown> {
+  const [width, height] = random.pick(screens).split('x').map(Number)
+  const path = `/${random.pick(sections)}/${random.text(6)}`
+  const referrer = random.pick(referrers)
+  return {
+    token: projectApiKey,
+    $os: random.pick(systems),
+    $os_version: `${random.below(14) + 1}.${random.below(9)}.0`,
+    $browser: random.pick(browsers),
+    $browser_version: 90 + random.below(40),
+    $browser_language: random.pick(['en-US', 'de-DE', 'fr-FR', 'ja-JP', 'pt-BR']),
+    $device_type: (width ?? 0) > 500 ? 'Desktop' : 'Mobile',
+    $current_url: `https://example.com${path}?ref=${random.text(10)}`,
+    $host: 'example.com',
+    $pathname: path,
+    $raw_user_agent: `Mozilla/5.0 (X11; Linux x86_64) Chrome/${90 + random.below(40)}.0.0.0`,
+    $screen_width: width,
+    $screen_height: height,
+    $viewport_width: (width ?? 0) - random.below(40),
+    $viewport_height: (height ?? 0) - random.below(200),
+    $lib: 'web',
+    $lib_version: `1.${random.below(300)}.${random.below(9)}`,
+    $timezone: random.pick(['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC']),
+    $session_id: `018f3c2b-${random.text(4).replace(/[g-z]/g, '0')}-7c11-9d2e-${String(random.below(1e12)).padStart(12, '0')}`,
+    $window_id: `018f3c2b-77aa-7c11-9d2e-${String(random.below(1e12)).padStart(12, '0')}`,
+    $referrer: referrer === '$direct' ? referrer : `https://${referrer}/`,
+    $referring_domain: referrer,
+    $is_identified: random.next() < 0.4,
+    '$feature/new-onboarding': random.pick(['control', 'test']),
+    title: `${random.pick(sections)} – “${random.text(8)}” café`,
+    utm_source: random.pick(['newsletter', 'google', 'partner', null]),
+    utm_campaign: random.text(10),
+    price: random.below(100_000) / 100,
+    ...ownProperties(random, event),
+  }
+}
+
+/** The properties that only this kind of event has. */
+function ownProperties(random: Random, event: string): Record<string, unknown> {
+  if (event === '$autocapture') {
+    const chain = `a.nav-link:attr__href="/${random.text(6)}"nth-child="${random.below(9)}"text="Go";nav:nth-child="1"`
+    return { $event_type: 'click', $ce_version: 1, $elements_chain: chain }
+  }
+  if (event === '$pageleave')
+    return {
+      $prev_pageview_duration: random.below(9e4) / 1000,
+      $prev_pageview_pathname: `/${random.text(6)}`,
+    }
+  if (event === '$web_vitals') return { $web_vitals_LCP_value: random.next() * 4000 }
+  return {
+    items: [{ sku: random.text(8), quantity: random.below(5) + 1, tags: [random.text(4), null, true] }],
+  }
+}
