@@ -1,6 +1,7 @@
 // Every setting of Spate: its environment name, unit, default and meaning. The only file that reads process.env.
 // README's table is written from `settings`; a test holds the two equal.
 
+import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { ServiceError } from './errors.ts'
@@ -202,6 +203,11 @@ export function decodeThreadCount(config: Config): number {
 /** Memory limit for DuckDB in bytes: DUCKDB_MEMORY_LIMIT, or a quarter of RAM up to 1 GiB. */
 export function duckdbMemoryLimitBytes(config: Config): number {
   return config.duckdbMemoryBytes || Math.min(Math.floor(totalmem() / 4), GiB)
+}
+
+/** Adds the settings of a `.env` file in the working folder, if there is one; the environment itself wins. */
+export function loadDotEnv(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env')
 }
 
 /** Environment of the server process: ours, plus what must be set before a process begins. */

@@ -1,0 +1,58 @@
+// The pool of threads that decode request bodies, seen from the main thread. What waits in it is bounded in bytes,
+// not in tasks: ten thousand pixels and ten 20 MB imports are different loads.
+
+import { fileURLToPath } from 'node:url'
+import { FixedQueue, Piscina } from 'piscina'
+import { ServiceError } from '../errors.ts'
+import { formatBytes } from '../lib/bytes.ts'
+import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
+
+/** Bodies that wait or are being decoded, as sent. An empty pool admits one body of any legal size. */
+const decodeQueueBytesMax = 128 * 1024 * 1024
+/** Requests that wait; far above what the byte limit lets in of bodies worth a thread. */
+const decodeQueueTasksMax = 65_536
+/** A decoding thread's heap: columns live outside of it, and no object is built for more than one event. */
+const decodeHeapMiB = 512
+
+export interface DecodePool {
+  /**
+   * Decodes one request. The task's body is moved to the thread.
+   * Errors: capture_overloaded when too much waits already; internal when the thread died over this body.
+   */
+  run(task: CaptureTask): Promise<CaptureOutcome>
+  /** Bytes of bodies that wait or are being decoded. */
+  queuedBytes(): number
+  close(): Promise<void>
+}
+
+export function openDecodePool(threadCount: number): DecodePool {
+  const pool = new Piscina({
+    filename: fileURLToPath(new URL('../../workers/decode.js', import.meta.url)),
+    minThreads: threadCount,
+    maxThreads: threadCount,
+    maxQueue: decodeQueueTasksMax,
+    taskQueue: new FixedQueue(),
+    resourceLimits: { maxOldGenerationSizeMb: decodeHeapMiB },
+  })
+  let queuedBytes = 0
+  return {
+    async run(task) {
+      const size = task.body.byteLength
+      if (queuedBytes > 0 && queuedBytes + size > decodeQueueBytesMax) {
+        const detail =
+          `transient error, please retry: ${formatBytes(queuedBytes)} wait to be decoded, ` +
+          `the limit is ${formatBytes(decodeQueueBytesMax)}`
+        throw new ServiceError('capture_overloaded', { detail, retryAfterSeconds: 1 })
+      }
+      queuedBytes += size
+      try {
+        // The thread's only export is decodeCapture, which returns a CaptureOutcome.
+        return (await pool.run(task, { transferList: [task.body.buffer] })) as CaptureOutcome
+      } finally {
+        queuedBytes -= size
+      }
+    },
+    queuedBytes: () => queuedBytes,
+    close: () => pool.close(),
+  }
+}

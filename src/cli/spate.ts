@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// The command line. Answers go to stdout, logs to stderr; exit codes are those of errors.ts, 2 for wrong usage.
+
+import { fileURLToPath } from 'node:url'
+import { Command, CommanderError } from 'commander'
+import { loadConfig, loadDotEnv } from '../config.ts'
+import { errorRow, isServiceError } from '../errors.ts'
+import { systemClock } from '../lib/clock.ts'
+import { supervise } from '../supervisor.ts'
+import { openLog } from '../telemetry/log.ts'
+import { runDoctor } from './doctor.ts'
+import { runMigrate } from './migrate.ts'
+
+const exitUsage = 2
+
+const program = new Command('spate')
+  .description(
+    "A product-analytics ingestion engine that speaks PostHog's public API. Settings come from the environment.",
+  )
+  .exitOverride()
+
+program
+  .command('serve')
+  .description('serve until stopped; restarts itself after a failure of the disk')
+  .action(async () => {
+    const server = fileURLToPath(new URL('../main.js', import.meta.url))
+    const log = openLog({ logLevel: 'info', logFormat: 'auto' })
+    process.exitCode = await supervise({ command: [server, '--child'], clock: systemClock, log })
+  })
+
+program
+  .command('migrate')
+  .description('bring the Postgres schema up to date, with the server stopped')
+  .action(async () => {
+    process.stdout.write(await runMigrate(loadConfig()))
+  })
+
+program
+  .command('doctor')
+  .description('check this machine, the settings and the stores, and say what is wrong')
+  .option('--json', 'print the checks as JSON')
+  .action(async ({ json }: { json?: true }) => {
+    const { text, isHealthy } = await runDoctor(json === true)
+    process.stdout.write(text)
+    process.exitCode = isHealthy ? 0 : 1
+  })
+
+try {
+  loadDotEnv()
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitUsage
+  else if (isServiceError(error)) {
+    console.error(`${error.code}: ${error.detail}`)
+    process.exitCode = errorRow(error.code).exitCode ?? 1
+  } else throw error
+}

@@ -1,0 +1,217 @@
+// The composition root: opens every room in order, connects them, and closes them in reverse.
+//
+// The server accepts events as soon as the journal is recovered and the projects are known. The stores behind it open
+// and catch up in the background. Only the very first start waits for Postgres, to learn of its own first project.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { captureRoutes } from './capture/capture-routes.ts'
+import { type DecodePool, openDecodePool } from './capture/decode-pool.ts'
+import type { IntakeOptions } from './capture/intake.ts'
+import { type Config, decodeThreadCount, duckdbMemoryLimitBytes } from './config.ts'
+import { takeDataDir } from './data-dir.ts'
+import { type Database, openDatabase } from './database.ts'
+import { ServiceError } from './errors.ts'
+import { type Events, openEvents } from './events/client.ts'
+import { greetingOf } from './greeting.ts'
+import { type HttpServer, type HttpState, openHttpServer } from './http/server.ts'
+import { openJournal } from './journal/client.ts'
+import { type Journal, lanes } from './journal/journal.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Bootstrap } from './management/bootstrap.ts'
+import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
+import type { HealthReason } from './telemetry/health.ts'
+import type { Log } from './telemetry/log.ts'
+import { openMetrics } from './telemetry/metrics.ts'
+import { operatorRoutes } from './telemetry/routes.ts'
+
+export interface Server {
+  readonly port: number
+  /** What the first start tells its owner, keys included; null on every other start. */
+  readonly greeting: string | null
+  /** Resolves when the server cannot go on and the process should end. */
+  readonly failed: Promise<Error>
+  /** Answers what is open, loads what is durable, closes everything. */
+  close(): Promise<void>
+}
+
+export interface ServerOptions {
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Open requests get this long to end when the server stops. */
+const closeGraceMs = 10_000
+/** The very first start gives up when Postgres is not there by then. */
+const firstStartMsMax = 60_000
+/** A journal record aims at no more than this, however large the request. */
+const recordBytesMax = 8 * 1024 * 1024
+
+/** Errors: whatever a room refuses to open with; everything opened before is closed again. */
+export async function openServer(config: Config, { clock, log }: ServerOptions): Promise<Server> {
+  const releasers: (() => Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    for (const release of releasers.splice(0).reverse()) await release()
+  }
+  try {
+    const rooms = await openRooms(config, { clock, log }, releasers)
+    const http = await openHttp(config, rooms, { clock, log })
+    releasers.push(() => http.close(closeGraceMs))
+    return {
+      port: http.port,
+      greeting: await greet(config, rooms, http.port),
+      failed: failureOf(rooms),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Rooms {
+  readonly journal: Journal
+  readonly database: Database
+  /** Null unless this is the very first start. */
+  readonly firstStart: Bootstrap | null
+  readonly projects: ProjectKeys
+  readonly events: Events
+  readonly pool: DecodePool
+}
+
+async function openRooms(
+  config: Config,
+  { clock, log }: ServerOptions,
+  releasers: (() => Promise<void>)[],
+): Promise<Rooms> {
+  const { dataDir } = config
+  const journalDir = join(dataDir, 'journal')
+  const taken = await takeDataDir(dataDir)
+  releasers.push(() => taken.release())
+  const journal = await openJournal({
+    dir: journalDir,
+    quarantineDir: join(dataDir, 'quarantine'),
+    keepBytes: config.journalKeepBytes,
+    dedupWindowEvents: config.dedupWindowEvents,
+    log: (level, message, fields) => log[level](fields, message),
+  })
+  releasers.push(() => journal.close())
+  const database = openDatabase({ config, epoch: journal.state().epoch, log })
+  releasers.push(() => database.close())
+  const keysFile = join(dataDir, 'keys.snapshot')
+  const firstStart = existsSync(keysFile) ? null : await untilReady(database)
+  const { postgres } = database
+  const projects = await openProjectKeys({ postgres, file: keysFile, clock, log })
+  releasers.push(() => projects.close())
+  const events = openEvents({
+    dataDir,
+    journalDir,
+    journal,
+    memoryLimitBytes: duckdbMemoryLimitBytes(config),
+    threads: config.duckdbThreads,
+    killPoint: null,
+    log,
+    clock,
+  })
+  releasers.push(() => events.close())
+  events.onCheckpoint((checkpointed) => {
+    for (const lane of lanes) journal.release(lane, checkpointed[lane])
+  })
+  const pool = openDecodePool(decodeThreadCount(config))
+  releasers.push(() => pool.close())
+  return { journal, database, firstStart, projects, events, pool }
+}
+
+/** Waits for the database of a server that knows no project yet. */
+async function untilReady(database: Database): Promise<Bootstrap> {
+  const tooLate = delay(firstStartMsMax, null, { ref: false })
+  const ready = await Promise.race([database.ready, tooLate])
+  if (ready) return ready
+  const detail = `The first start needs Postgres, which is not reachable: ${database.problem()}`
+  throw new ServiceError('postgres_unavailable', { detail })
+}
+
+async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOptions): Promise<HttpServer> {
+  const { journal, projects, events, pool } = rooms
+  const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
+  const metrics = openMetrics({
+    journal: () => journal.state(),
+    events: () => events.state(),
+    decodeQueueBytes: () => pool.queuedBytes(),
+    openBodyBytes: () => httpState().bodyBytes,
+    openRequests: () => httpState().openRequests,
+  })
+  const intake: IntakeOptions = {
+    journal,
+    pool,
+    projects,
+    clock,
+    limits: {
+      decompressedBytesMax: config.decompressedBytesMax,
+      eventBytesMax: config.bodyBytesMax,
+      recordBytesMax,
+    },
+    observer: {
+      captured(report) {
+        metrics.captured(report)
+      },
+    },
+  }
+  const http: HttpServer = await openHttpServer({
+    host: config.host,
+    port: config.port,
+    clock,
+    log,
+    observe: metrics.replied,
+    routes: [
+      ...captureRoutes(intake, config.bodyBytesMax),
+      ...operatorRoutes({ problems: () => problemsOf(rooms), metrics, metricsToken: config.metricsToken }),
+    ],
+  })
+  return http
+}
+
+/** What keeps the server from being well, for /_readyz. */
+function problemsOf({ journal, database, events }: Rooms): HealthReason[] {
+  const problems: HealthReason[] = []
+  const { lanes: states } = journal.state()
+  for (const lane of lanes) {
+    const { isFull, damagedBytes } = states[lane]
+    const component = `journal ${lane}`
+    if (isFull) problems.push({ component, reason: 'the disk has no room', stopsCapture: true })
+    if (damagedBytes > 0)
+      problems.push({
+        component,
+        reason: `${damagedBytes} bytes found damaged and set aside`,
+        stopsCapture: false,
+      })
+  }
+  const postgres = database.problem()
+  if (postgres !== null) problems.push({ component: 'postgres', reason: postgres, stopsCapture: false })
+  const { isReady, reason } = events.state()
+  if (reason !== null || !isReady) {
+    problems.push({
+      component: 'events',
+      reason: reason ?? 'the store is still opening',
+      stopsCapture: false,
+    })
+  }
+  return problems
+}
+
+async function greet(config: Config, { firstStart }: Rooms, port: number): Promise<string | null> {
+  if (!firstStart?.created || firstStart.values === null) return null
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host
+  const url = config.siteUrl ?? `http://${host}:${port}`
+  return greetingOf(firstStart.values, url, join(config.dataDir, 'bootstrap.json'))
+}
+
+function failureOf({ journal, database, events }: Rooms): Promise<Error> {
+  return new Promise((resolve) => {
+    journal.onFailed(resolve)
+    events.onFailed(resolve)
+    // Being unavailable is no failure: openDatabase waits for ever. What it rejects with is final.
+    database.ready.catch(resolve)
+  })
+}

@@ -1,0 +1,161 @@
+// Metrics in Prometheus text. Counters are told by the rooms once a request; what a room already knows (queues, lag,
+// sizes) is asked of it when /metrics is read.
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CaptureReport } from '../capture/intake.ts'
+import type { EventsState } from '../events/client.ts'
+import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
+
+/** What is read at the moment /metrics is asked for. */
+export interface MetricSources {
+  journal(): JournalState
+  events(): EventsState
+  decodeQueueBytes(): number
+  openBodyBytes(): number
+  openRequests(): number
+}
+
+export interface Metrics {
+  captured(report: CaptureReport): void
+  /** One answered request. `path` is the route's template, so that labels stay few. */
+  replied(path: string, method: string, status: number, ms: number, bytesIn: number): void
+  /** All metrics as text. */
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export function openMetrics(sources: MetricSources): Metrics {
+  const registers = [new Registry()]
+  const registry = registers[0] as Registry // the list above has one
+  const accepted = new Counter({
+    name: 'spate_events_accepted_total',
+    help: 'Events made durable.',
+    labelNames: ['lane'],
+    registers,
+  })
+  const duplicates = new Counter({
+    name: 'spate_events_duplicate_total',
+    help: 'Events recognised as retries.',
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'spate_events_dropped_total',
+    help: 'Events of valid requests that were not ingested.',
+    labelNames: ['reason'],
+    registers,
+  })
+  const warned = new Counter({
+    name: 'spate_events_warned_total',
+    help: 'Events ingested with a warning.',
+    labelNames: ['reason'],
+    registers,
+  })
+  const decompressed = new Counter({
+    name: 'spate_capture_decompressed_bytes_total',
+    help: 'Bytes of captured bodies after decompression.',
+    registers,
+  })
+  const requests = new Counter({
+    name: 'spate_http_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const received = new Counter({
+    name: 'spate_http_received_bytes_total',
+    help: 'Bytes of request bodies as sent.',
+    labelNames: ['route'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'spate_http_request_seconds',
+    help: 'Time from complete head to reply.',
+    labelNames: ['route'],
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  addGauges(registry, sources)
+  return {
+    captured(report) {
+      accepted.inc({ lane: report.historical ? 'historical' : 'realtime' }, report.eventCount)
+      if (report.duplicateCount > 0) duplicates.inc(report.duplicateCount)
+      decompressed.inc(report.decompressedBytes)
+      for (const { reason, count } of report.drops) dropped.inc({ reason }, count)
+      for (const { reason, count } of report.warnings) warned.inc({ reason }, count)
+    },
+    replied(route, method, status, ms, bytesIn) {
+      requests.inc({ route, method, status })
+      received.inc({ route }, bytesIn)
+      seconds.observe({ route }, ms / 1000)
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
+
+/** Values that are asked for when the metrics are read. */
+function addGauges(registry: Registry, sources: MetricSources): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  gauge('spate_decode_queue_bytes', 'Bodies that wait to be decoded.', sources.decodeQueueBytes)
+  gauge('spate_http_body_bytes', 'Memory held for request bodies.', sources.openBodyBytes)
+  gauge('spate_http_open_requests', 'Requests that are not answered yet.', sources.openRequests)
+  gauge('spate_events_transaction_rows', 'Rows of the last transaction of the events store.', () =>
+    Number(sources.events().lastTransaction?.rows ?? 0),
+  )
+  gauge(
+    'spate_events_transaction_seconds',
+    'Time of the last transaction of the events store.',
+    () => Number(sources.events().lastTransaction?.ms ?? 0) / 1000,
+  )
+  gauge(
+    'spate_events_quarantined',
+    'Events that could not be stored and were set aside.',
+    () => sources.events().counts.quarantined,
+  )
+  laneGauge(
+    registers,
+    'spate_journal_queue_bytes',
+    'Bytes handed to the journal and not yet on disk.',
+    (lane) => sources.journal().lanes[lane].queuedBytes,
+  )
+  laneGauge(
+    registers,
+    'spate_journal_stored_bytes',
+    'Bytes of journal on disk.',
+    (lane) => sources.journal().lanes[lane].storedBytes,
+  )
+  laneGauge(
+    registers,
+    'spate_journal_damaged_bytes',
+    'Bytes of journal found damaged and set aside.',
+    (lane) => sources.journal().lanes[lane].damagedBytes,
+  )
+  laneGauge(
+    registers,
+    'spate_events_lag_bytes',
+    'Bytes of journal that the events store has not applied.',
+    (lane) => sources.events().lagBytes[lane],
+  )
+}
+
+function laneGauge(registers: Registry[], name: string, help: string, read: (lane: Lane) => number): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['lane'],
+    registers,
+    collect() {
+      for (const lane of lanes) this.set({ lane }, read(lane))
+    },
+  })
+}

@@ -1,0 +1,196 @@
+// The house rules that a machine can check. A rule that fails is discussed, then the code or the rule is changed.
+
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { settings } from '../src/config.ts'
+import { errorCodes } from '../src/errors.ts'
+import {
+  findCycle,
+  functionSizes,
+  projectRoot,
+  readSources,
+  readText,
+  type SourceFile,
+} from './support/source-tree.ts'
+
+const src = readSources('src', 'workers')
+const everything = [...src, ...readSources('bench', 'test')]
+const readme = readText('README.md')
+
+/** Longest file, function and line. */
+const fileLinesMax = 300
+const functionLinesMax = 70
+const columnsMax = 120
+
+/** Outside libraries, and the only places that may know them. */
+const libraryHomes: Readonly<Record<string, readonly string[]>> = {
+  'uWebSockets.js': ['src/http/'],
+  '@duckdb/node-api': ['src/events/'],
+  pg: ['src/postgres/'],
+  'node-pg-migrate': ['src/postgres/'],
+  piscina: ['src/capture/decode-pool.ts', 'src/events/', 'src/persons/', 'workers/'],
+  msgpackr: ['src/capture/', 'src/events/', 'src/journal/'],
+  typebox: ['src/management/', 'src/flags/', 'src/exports/'],
+  pino: ['src/telemetry/'],
+  'pino-pretty': ['src/telemetry/'],
+  'prom-client': ['src/telemetry/'],
+  commander: ['src/cli/'],
+}
+
+/** Rooms that take and return values: no file system, no network, no threads. */
+const pureRooms = ['src/lib/', 'src/identity/']
+const impureModules = /^node:(fs|net|http|https|dns|worker_threads|child_process|timers)/
+
+/** Files whose behaviour is shown by the tests of another file, with the reason. */
+const noTwin: Readonly<Record<string, string>> = {
+  'src/capture/capture-task.ts': 'types only',
+  'src/http/route.ts': 'types, and replies that every http test sees',
+  'src/journal/journal.ts': 'types only',
+  'src/lib/assert.ts': 'two lines that every room runs through',
+  'src/lib/clock.ts': 'the clock itself',
+}
+
+function report(t: Test, problems: readonly string[]): void {
+  for (const problem of problems) t.fail(problem)
+  if (problems.length === 0) t.pass('tidy')
+}
+
+function eachLine(files: readonly SourceFile[], pattern: RegExp, message: string): string[] {
+  return files.flatMap((file) =>
+    file.lines.flatMap((line, index) => (pattern.test(line) ? [`${file.path}:${index + 1} ${message}`] : [])),
+  )
+}
+
+t.test('files, functions and lines stay short', async (t) => {
+  const long = everything.filter((file) => file.lines.length > fileLinesMax)
+  const wide = everything.flatMap((file) =>
+    file.lines.flatMap((line, at) =>
+      line.length > columnsMax ? [`${file.path}:${at + 1} ${line.length} columns`] : [],
+    ),
+  )
+  const tall = src.flatMap((file) =>
+    functionSizes(file)
+      .filter(({ lineCount }) => lineCount > functionLinesMax)
+      .map(({ line, name, lineCount }) => `${file.path}:${line} ${name} has ${lineCount} lines`),
+  )
+  report(t, [...long.map((file) => `${file.path}:1 ${file.lines.length} lines`), ...wide, ...tall])
+})
+
+t.test('imports keep to the directions of the house', async (t) => {
+  const problems: string[] = []
+  for (const file of src) {
+    for (const { line, target, isOwn } of file.imports) {
+      const where = `${file.path}:${line}`
+      const homes = libraryHomes[target]
+      const isSrc = file.path.startsWith('src/')
+      if (isOwn && isSrc && !target.startsWith('src/')) problems.push(`${where} src imports ${target}`)
+      if (isOwn && file.path.startsWith('src/lib/') && !target.startsWith('src/lib/'))
+        problems.push(`${where} lib imports ${target}`)
+      if (homes && !homes.some((home) => file.path.startsWith(home)))
+        problems.push(`${where} only ${homes.join(', ')} may know ${target}`)
+      if (impureModules.test(target) && pureRooms.some((room) => file.path.startsWith(room)))
+        problems.push(`${where} a pure room imports ${target}`)
+    }
+  }
+  const cycle = findCycle(src)
+  if (cycle) problems.push(`${cycle[0]}:1 import cycle ${cycle.join(' → ')}`)
+  report(t, problems)
+})
+
+t.test('settings and the clock are read in one place each', async (t) => {
+  const others = (path: string) => src.filter((file) => file.path !== path)
+  report(t, [
+    ...eachLine(others('src/config.ts'), /process\.env\b/, 'process.env is read in config.ts only'),
+    ...eachLine(
+      others('src/lib/clock.ts'),
+      /\bDate\.now\(|\bperformance\.now\(|\bnew Date\(\)/,
+      'the clock is read in lib/clock.ts only',
+    ),
+  ])
+})
+
+t.test('no leftovers', async (t) => {
+  const marks = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].join('|'))
+  const casts = new RegExp(
+    ['@ts-' + 'ignore', 'as unknown ' + 'as', ': an' + 'y\\b', '<an' + 'y>', 'as an' + 'y\\b'].join('|'),
+  )
+  report(t, [
+    ...eachLine(everything, marks, 'leftover mark'),
+    ...eachLine(everything, casts, 'a way around the types'),
+    ...eachLine(everything, new RegExp('\\.on' + 'ly\\('), 'a test that hides the others'),
+  ])
+})
+
+t.test('every source file has a twin among the tests', async (t) => {
+  const problems = src
+    .filter(({ path }) => path.startsWith('src/') && !(path in noTwin))
+    .filter(({ path }) => {
+      const twin = path.replace(/^src\//, 'test/').replace(/\.ts$/, '')
+      return (
+        !existsSync(join(projectRoot, `${twin}.test.ts`)) &&
+        !existsSync(join(projectRoot, `${twin}.pg.test.ts`))
+      )
+    })
+    .map(({ path }) => `${path}:1 has no test of its own`)
+  const gone = Object.keys(noTwin).filter((path) => !src.some((file) => file.path === path))
+  report(t, [...problems, ...gone.map((path) => `${path}:1 is excused but does not exist`)])
+})
+
+t.test('README names every setting, error code and room', async (t) => {
+  const missing = [
+    ...Object.values(settings)
+      .map(({ env, shown, meaning }) => `| \`${env}\` | ${shown === '' ? '' : `\`${shown}\``} | ${meaning} |`)
+      .filter((row) => !readme.includes(row))
+      .map((row) => `README.md:1 lacks the setting ${row}`),
+    ...errorCodes
+      .filter((code) => !readme.includes(`\`${code}\``))
+      .map((code) => `README.md:1 lacks error ${code}`),
+    ...rooms()
+      .filter((room) => !readme.includes(`\`${room}\``))
+      .map((room) => `README.md:1 lacks room ${room}`),
+  ]
+  report(t, missing)
+})
+
+t.test('migrations are numbered without gaps', async (t) => {
+  for (const folder of ['sql', 'sql/duckdb']) {
+    const names = readdirSync(join(projectRoot, folder))
+      .filter((name) => name.endsWith('.sql'))
+      .sort()
+    t.same(
+      names.map((name) => Number(name.slice(0, 4))),
+      names.map((_, index) => index + 1),
+      folder,
+    )
+  }
+})
+
+t.test('dependencies are exact and few', async (t) => {
+  const manifest: Record<string, Record<string, string>> = JSON.parse(readText('package.json'))
+  const all = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
+  const loose = Object.entries(all).filter(
+    ([, version]) => !/^(npm:[\w.@/-]+@)?\d+\.\d+\.\d+[\w.-]*$/.test(version),
+  )
+  report(
+    t,
+    loose.map(([name, version]) => `package.json:1 ${name} is ${version}, not one exact version`),
+  )
+  const used = new Set(
+    src.flatMap((file) => file.imports.filter((one) => !one.isOwn).map((one) => one.target)),
+  )
+  const undeclared = [...used].filter(
+    (name) => !name.startsWith('node:') && !(name in (manifest.dependencies ?? {})),
+  )
+  report(
+    t,
+    undeclared.map((name) => `package.json:1 src imports ${name}, which is no runtime dependency`),
+  )
+})
+
+function rooms(): string[] {
+  const folders = readdirSync(join(projectRoot, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  )
+  return [...folders.map((entry) => `src/${entry.name}/`), 'workers/', 'sql/', 'bench/', 'test/']
+}
