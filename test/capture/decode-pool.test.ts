@@ -1,0 +1,57 @@
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import type { CaptureTask } from '../../src/capture/capture-task.ts'
+import { openDecodePool } from '../../src/capture/decode-pool.ts'
+import { openEventBatch, textValue } from '../../src/capture/event-batch.ts'
+import { encodeProjects } from '../../src/capture/projects.ts'
+
+const projects = encodeProjects([{ id: 7, apiKey: 'phc_known', anonymizeIps: false, overQuota: false }])
+
+function taskOf(body: Uint8Array): CaptureTask {
+  return {
+    path: '/batch',
+    query: '',
+    contentType: '',
+    contentEncoding: '',
+    body: new Uint8Array(body),
+    clientIp: '',
+    receivedAtMs: 1714564800000,
+    projects,
+    limits: { decompressedBytesMax: 160e6, recordBytesMax: 8e6, eventBytesMax: 20e6 },
+  }
+}
+
+t.test('decodes in a thread and moves the result back', async (t) => {
+  const pool = openDecodePool(1)
+  t.teardown(() => pool.close())
+  const body = gzipSync('{"api_key":"phc_known","batch":[{"event":"e","distinct_id":"u"}]}')
+  const running = pool.run(taskOf(body))
+  t.equal(pool.queuedBytes(), body.byteLength)
+  const outcome = await running
+  t.equal(pool.queuedBytes(), 0)
+  const payload = outcome.kind === 'captured' ? outcome.parts[0]?.payload : undefined
+  const batch = openEventBatch(payload ?? new Uint8Array())
+  t.equal(batch.header.projectId, 7)
+  t.equal(textValue(batch.text.distinctId, 0), 'u')
+})
+
+t.test('gives the body back with a key it does not know', async (t) => {
+  const pool = openDecodePool(1)
+  t.teardown(() => pool.close())
+  const body = Buffer.from('{"api_key":"phc_other","event":"e","distinct_id":"u"}')
+  const outcome = await pool.run(taskOf(body))
+  t.match(outcome, { kind: 'unknown_key', apiKey: 'phc_other' })
+  t.same(outcome.kind === 'unknown_key' && Buffer.from(outcome.body), body)
+})
+
+t.test(
+  'refuses with capture_overloaded past its byte limit, but never a body that comes alone',
+  async (t) => {
+    const pool = openDecodePool(1)
+    t.teardown(() => pool.close())
+    const large = new Uint8Array(100 * 1024 * 1024)
+    const alone = pool.run(taskOf(large))
+    await t.rejects(pool.run(taskOf(large)), { code: 'capture_overloaded', retryAfterSeconds: 1 })
+    t.match(await alone, { kind: 'refused', code: 'payload_unparseable' })
+  },
+)
