@@ -154,6 +154,10 @@ export const settings = {
     'Personal API key of the first owner.',
   ),
   bootstrapEmail: word('BOOTSTRAP_EMAIL', 'owner@localhost', 'E-mail of the first owner.'),
+  crashAt: text(
+    'CRASH_AT',
+    'Testing aid: the named point at which the process ends as kill -9 would end it.',
+  ),
 } as const
 
 type Settings = typeof settings

@@ -128,11 +128,14 @@ function takeSlice(
   return slice
 }
 
-/** True for "no room left" from a call that is not a sync: nothing but the write itself is lost. */
-export function isNoSpace(error: unknown): boolean {
+/** What a machine can be short of and have again later: room, quota, open files, memory. */
+const shortages = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/** True for a shortage in a call that is not a sync: nothing but the call itself is lost, and it may be made again. */
+export function isShortage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, syscall } = error as NodeJS.ErrnoException // both are undefined on an error of another kind
-  return (code === 'ENOSPC' || code === 'EDQUOT') && syscall !== 'fdatasync' && syscall !== 'fsync'
+  return shortages.has(code ?? '') && syscall !== 'fdatasync' && syscall !== 'fsync'
 }
 
 export function isMissing(error: unknown): boolean {

@@ -14,7 +14,7 @@
 
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type Disk, isMissing, isNoSpace, writeAll } from './disk.ts'
+import { type Disk, isMissing, isShortage, writeAll } from './disk.ts'
 import type { Position } from './journal.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { checksumOn } from './record.ts'
@@ -45,7 +45,7 @@ export function tryWriteSidecar(
     writeSidecar(disk, dir, base, total, keys)
     return true
   } catch (cause) {
-    if (!isNoSpace(cause)) throw cause
+    if (!isShortage(cause)) throw cause
     log('warn', 'journal: no room for a sidecar', { dir, base })
     return false
   }

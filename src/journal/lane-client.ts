@@ -9,8 +9,8 @@ import { assert, unreachable } from '../lib/assert.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import { partBytesMax } from './frame-group.ts'
 import type { Appended, JournalPart, LaneState, Position } from './journal.ts'
-import type { LaneStatus } from './lane.ts'
 import type { LaneSettings, Log } from './lane-options.ts'
+import type { LaneStatus } from './lane-report.ts'
 import type { FromLane, ToLane } from './messages.ts'
 import { bodyBytesMax } from './record.ts'
 
@@ -99,6 +99,7 @@ export class LaneClient {
 
   onFailed(listener: (error: ServiceError) => void): void {
     this.#failedListeners.push(listener)
+    if (this.#error !== null) listener(this.#error)
   }
 
   release(position: Position): void {

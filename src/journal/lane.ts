@@ -7,45 +7,32 @@
 //
 // The lane is in one of these states:
 //   open     appends are taken.
-//   full     the disk has no room (a write said so, or less than freeBytesMin is left). What was not synced is cut off
+//   full     the disk has no room (a call said so, or less than freeBytesMin is left), or files cannot be opened. What was not synced is cut off
 //            the file again and refused with journal_full, as is every append. Probed once a second; opens by itself.
-//   failed   a sync failed, or anything else but a lack of room. The kernel may have dropped the bytes and forgotten,
+//   failed   a sync failed, or anything else but a shortage. The kernel may have dropped the bytes and forgotten,
 //            so nothing is tried again: all waiting appends and all later ones get journal_failed.
 //   closed   after close().
+//
+// Measured through openJournal, keys and threads included (Node 20.20.2, 2 cores, ext4, while other work ran): records
+// of 1 KB one by one, 256 in flight: 92,000 a second, p50 2.4 ms, 10 µs of CPU each on both threads together; one in
+// flight: p50 0.22 ms. Parts of 1 MiB, 8 in flight: 174 MB/s realtime, 147 MB/s historical. Opening after 1.2 GB: 0.3 s;
+// with 4 million keys to remember 0.6 s.
 
 import { ServiceError } from '../errors.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ActiveSegment } from './active-segment.ts'
 import type { DedupWindow } from './dedup-window.ts'
-import { type Disk, isNoSpace } from './disk.ts'
+import { type Disk, isShortage } from './disk.ts'
 import { FrameGroup, partBytesMax } from './frame-group.ts'
 import type { JournalPart, Position } from './journal.ts'
 import { killPoint } from './kill-point.ts'
 import type { LaneOptions } from './lane-options.ts'
+import type { LaneReport, LaneStatus } from './lane-report.ts'
 import { quarantinedBytes } from './quarantine.ts'
 import { frameHeaderBytes } from './record.ts'
 import { recoverLane } from './recovery.ts'
 import type { SealedSegments } from './sealed-segments.ts'
-
-/** Outcomes; each append has exactly one. */
-export interface LaneReport {
-  /** Four numbers for each chain: id, position, end, duplicate count. */
-  committed(acks: readonly number[]): void
-  /** The chains of these ids were refused with journal_full; nothing of them counts. */
-  refused(ids: readonly number[], detail: string): void
-  /** Every chain waiting, and every later one, is refused with journal_failed. */
-  failed(error: ServiceError): void
-}
-
-/** LaneState without what only the appending side knows. */
-export interface LaneStatus {
-  readonly oldest: Position
-  readonly committed: Position
-  readonly storedBytes: number
-  readonly damagedBytes: number
-  readonly isFull: boolean
-}
 
 interface Chain {
   readonly id: number
@@ -124,7 +111,7 @@ export class LaneWriter {
     try {
       this.#commitGroup()
     } catch (error) {
-      if (isNoSpace(error)) this.#becomeFull(error)
+      if (isShortage(error)) this.#becomeFull(error)
       else this.#fail(error)
     }
     return this.#queue.length > 0
@@ -151,7 +138,7 @@ export class LaneWriter {
       this.#damagedBytes = quarantinedBytes(this.#disk, quarantineDir, lane)
       this.#deleteExpired()
     } catch (error) {
-      if (!isNoSpace(error)) this.#fail(error)
+      if (!isShortage(error)) this.#fail(error)
     }
   }
 

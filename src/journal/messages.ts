@@ -3,8 +3,8 @@
 
 import type { ErrorCode } from '../errors.ts'
 import type { JournalPart, Position } from './journal.ts'
-import type { LaneStatus } from './lane.ts'
 import type { LogLevel } from './lane-options.ts'
+import type { LaneStatus } from './lane-report.ts'
 
 /** Chains of one turn of the main thread's event loop; their buffers are moved. */
 export interface AppendMessage {

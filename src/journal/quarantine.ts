@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Disk, isNoSpace, writeAll } from './disk.ts'
+import { type Disk, isShortage, writeAll } from './disk.ts'
 import type { Lane, Position } from './journal.ts'
 import type { Log } from './lane-options.ts'
 import { baseName, segmentHeaderBytes } from './segment.ts'
@@ -47,7 +47,7 @@ export function quarantine(
     disk.rename(temporary, path)
     disk.syncDir(quarantineDir)
   } catch (error) {
-    if (!isNoSpace(error)) throw error
+    if (!isShortage(error)) throw error
     log('error', 'journal: no room to set damaged data aside', { ...stretch })
     disk.unlink(temporary)
   } finally {

@@ -1,5 +1,6 @@
 // Damage at rest: what is cut, what is a gap, and that everything else is served.
 
+import { crc32 } from 'node:zlib'
 import t from 'tap'
 import type { LaneOptions } from '../../src/journal/lane-options.ts'
 import { laneOptions, openLane, part, type ReadBack, readAll, run } from './lane-world.ts'
@@ -98,7 +99,11 @@ t.test('sets a flipped bit before a valid record aside, whether the segment is s
       const copy = disk.clone()
       flip(copy, first, headerBytes * 8 + bit)
       const damaged = copy.bytesOf(first).slice(headerBytes + position, headerBytes + end)
-      const { ids, gaps } = recover(copy)
+      const { lane } = openLane(copy, oneSegment)
+      // A sealed segment is not read at the start; its damage is found by whoever reads it.
+      t.equal(copy.list('/q').length, isSealed ? 0 : 1)
+      const { texts, gaps } = readAll(copy, lane)
+      const ids = texts.map((text) => text.slice(0, 1)).join('')
       t.equal(ids, '012356789', `bit ${bit}`)
       t.same(gaps, [{ position, end }])
       const name = `journal-realtime-${String(position).padStart(20, '0')}-${String(end).padStart(20, '0')}.bin`
@@ -111,6 +116,20 @@ t.test('sets a flipped bit before a valid record aside, whether the segment is s
       t.same(readAll(copy, later.lane).gaps, [{ position, end }])
     }
   }
+})
+
+t.test('keeps damage that only half a chain follows, and cuts the half', async (t) => {
+  const { position, end } = killedLane().spans[9]!
+  const twin = new SimulatedDisk()
+  const { lane } = openLane(twin, { ...oneSegment, syncBytesMax: 100 })
+  for (let id = 0; id < 10; id++) lane.append(id, [part(`${id}:${'-'.repeat(8 * id + 6)}`, [id + 1])])
+  lane.append(10, [part('a'.repeat(100)), part('b'.repeat(100))])
+  while (lane.status().committed < end) lane.step()
+  t.ok(lane.step())
+  twin.killProcess()
+  flip(twin, first, (headerBytes + position + 40) * 8)
+  const { ids, gaps } = recover(twin)
+  t.same([ids, gaps], ['012345678', [{ position, end }]])
 })
 
 t.test('serves the other segments when one is cut short, headless or gone', async (t) => {
@@ -167,6 +186,17 @@ t.test('refuses a segment of another journal, of another place, and of a newer f
   const moved = disk.clone()
   moved.rename(first, '/j/realtime/00000000000000004096.seg')
   t.throws(() => openLane(moved, oneSegment), { code: 'lineage_foreign' })
+  const newer = disk.clone()
+  newer.edit(first, (bytes) => {
+    const view = new DataView(bytes.buffer)
+    view.setUint16(8, 2, true)
+    view.setUint32(60, crc32(bytes.subarray(0, 60)), true)
+    return bytes
+  })
+  t.throws(() => openLane(newer, oneSegment), {
+    code: 'data_dir_unusable',
+    detail: /version 2, this build reads/,
+  })
 })
 
 t.test('never uses a position twice, over restarts of every kind', async (t) => {
