@@ -7,10 +7,11 @@
 //
 // The lane is in one of these states:
 //   open     appends are taken.
-//   full     the disk has no room (a call said so, or less than freeBytesMin is left), or files cannot be opened. What was not synced is cut off
-//            the file again and refused with journal_full, as is every append. Probed once a second; opens by itself.
-//   failed   a sync failed, or anything else but a shortage. The kernel may have dropped the bytes and forgotten,
-//            so nothing is tried again: all waiting appends and all later ones get journal_failed.
+//   full     the disk has no room (a call said so, or less than freeBytesMin is left), or files cannot be opened. What
+//            was not synced is cut off the file again and refused with journal_full, as is every append. Probed once a
+//            second; opens by itself.
+//   failed   a sync failed, or anything else but a shortage. The kernel may have dropped the bytes and forgotten, so
+//            nothing is tried again: all waiting appends and all later ones get journal_failed.
 //   closed   after close().
 //
 // Measured through openJournal, keys and threads included (Node 20.20.2, 2 cores, ext4, while other work ran): records

@@ -12,6 +12,10 @@
 //                 the last is found by readers, who do the same.
 //   half a chain  parts at the end whose last part is missing were never acknowledged: they are cut.
 //
+// On a file system that writes one file's bytes in any order, a power cut can leave damage inside what was never
+// acknowledged. It looks like corruption and is treated as such: a false alarm rather than a loss. (ext4 in its default
+// mode lengthens a file only after its bytes are there.)
+//
 // A segment whose header is damaged stays as one gap; positions go on behind it, so that none is used twice.
 
 import { join } from 'node:path'
