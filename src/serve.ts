@@ -37,6 +37,8 @@ export async function serve(): Promise<number> {
 
 /** Resolves to null when somebody asks the process to stop. */
 function stopSignal(): Promise<null> {
+  // Listening for the end of the parent shall not keep a stopped server alive.
+  process.channel?.unref()
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve(null))
     process.once('SIGINT', () => resolve(null))
