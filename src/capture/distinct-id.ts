@@ -29,7 +29,7 @@ export function writeDistinctId(scan: Scan, spans: EventSpans, target: TextArena
     target.append(text, 0, text.length)
   } else if (first === quote) {
     target.reserve(end - start)
-    if (scan.lastEscape < 0) target.append(scan.bytes, start + 1, end - 1)
+    if (!scan.hasEscapes) target.append(scan.bytes, start + 1, end - 1)
     else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, at)
   } else {
     target.reserve(end - start)
@@ -57,7 +57,7 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!
     if (byte >= 0x80) return Buffer.from(bytes.subarray(start, end)).toString('utf8').trim() === ''
-    if (byte > 0x20) return false
+    if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) return false
   }
   return true
 }

@@ -46,6 +46,7 @@ export function scanElements(
 /** Fills the tape, which is empty, with events from the cursor on. The array has been scanned to its end before. */
 export function scanMoreElements(scan: Scan, tape: SpanTape, cursor: ElementsCursor): void {
   let place = cursor.resumeAt
+  scan.lastEscape = -1
   for (let hasRoom = true; hasRoom; hasRoom = keepRecord(tape)) {
     place = skipSpace(scan, scanEvent(scan, tape, place))
     if (scan.bytes[place] === closeBracket) {

@@ -117,6 +117,7 @@ function scanRootFields(
 /** The object at `start` is an event: scans it again as one, now for its properties. */
 function scanSingle(scan: Scan, tape: SpanTape, start: number, root: RootFields): Envelope {
   clearTape(tape)
+  scan.lastEscape = -1
   scanEvent(scan, tape, start)
   let apiKey = apiKeyOf(scan, root)
   if (apiKey === null && hasSpan(tape, Property.token)) {

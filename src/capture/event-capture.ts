@@ -167,7 +167,7 @@ export class EventCapture {
     if (start === end) return false
     const { uuids, count } = this.#builder
     if (parseUuid(scan.bytes, start, end, uuids, count * 16)) return true
-    if (scan.lastEscape < 0 || end - start > uuidTextBytesMax) return null
+    if (!scan.hasEscapes || end - start > uuidTextBytesMax) return null
     return parseUuidText(unescapeText(scan.bytes, start, end), uuids, count * 16) ? true : null
   }
 
@@ -234,7 +234,7 @@ export class EventCapture {
     if (isIdentityEvent(name)) flags |= EventFlag.identity
     if (isObject(scan, spans, Property.$groups)) flags |= EventFlag.groups
     // A separator can only have come as an escape.
-    if (scan.lastEscape >= 0 && this.#holdsSeparator()) flags |= EventFlag.separator
+    if (scan.hasEscapes && this.#holdsSeparator()) flags |= EventFlag.separator
     return flags
   }
 
@@ -291,14 +291,14 @@ function parsedTimestamp(scan: Scan, spans: EventSpans): Micros | null {
   const start = spans.starts[Field.timestamp]! + 1
   const end = spans.ends[Field.timestamp]! - 1
   const micros = parseTimestampBytes(scan.bytes, start, end)
-  if (micros !== null || scan.lastEscape < 0 || end - start > timestampTextBytesMax) return micros
+  if (micros !== null || !scan.hasEscapes || end - start > timestampTextBytesMax) return micros
   return parseTimestamp(unescapeText(scan.bytes, start, end))
 }
 
 /** Appends the text of the JSON string at [start, end), quotes included there. */
 function appendString(scan: Scan, start: number, end: number, target: TextArena): void {
   target.reserve(end - start)
-  if (scan.lastEscape < 0) target.append(scan.bytes, start + 1, end - 1)
+  if (!scan.hasEscapes) target.append(scan.bytes, start + 1, end - 1)
   else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, target.size)
 }
 

@@ -7,6 +7,9 @@ import { letterF, letterN, letterT, openBrace, type Scan } from './scan.ts'
 import { isSetAllowed } from './set-values.ts'
 import { EventMark, type EventSpans } from './span-tape.ts'
 
+/** A longer number is none that somebody meant. */
+const offsetBytesMax = 32
+
 /** Checks an event. Returns why it must be dropped, or null. Its uuid is left to whoever parses it. */
 export function checkEvent(
   scan: Scan,
@@ -43,11 +46,10 @@ export function offsetMs(scan: Scan, spans: EventSpans): number | null {
   const start = spans.starts[Field.offset]!
   if (start === 0 || scan.bytes[start] === letterN) return null
   const end = spans.ends[Field.offset]!
-  // -9007199254740991 has 17 characters.
-  if (end - start > 17) return Number.NaN
-  let text = ''
-  for (let at = start; at < end; at++) text += String.fromCharCode(scan.bytes[at]!)
-  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN
+  if (end - start > offsetBytesMax) return Number.NaN
+  // White space, which Number would take for 0, cannot stand here; a quote or bracket makes it NaN.
+  const value = Number(Buffer.from(scan.bytes.subarray(start, end)).toString('latin1'))
+  return Number.isSafeInteger(value) ? value : Number.NaN
 }
 
 function isStringOrNull(scan: Scan, spans: EventSpans, key: number): boolean {

@@ -16,8 +16,10 @@ import type { Bytes } from '../lib/bytes.ts'
 export interface Scan {
   readonly bytes: Bytes
   readonly end: number
-  /** Place of the last backslash passed: a string that starts after it has no escapes. */
+  /** Place of the last backslash passed: a string that starts after it has no escapes. Whoever goes back resets it. */
   lastEscape: number
+  /** A backslash was passed. */
+  hasEscapes: boolean
   /** Greatest depth entered since the caller set it to 0. */
   deepest: number
   /** Whether escapes that no store can hold are overwritten. */
@@ -65,7 +67,15 @@ const literals = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')
 
 /** Places a text under the scanner. With `repairs` the scanner writes to `bytes`. */
 export function openScan(bytes: Bytes, repairs: boolean): Scan {
-  return { bytes, end: bytes.length, lastEscape: -1, deepest: 0, repairs, containers: new Uint32Array(8) }
+  return {
+    bytes,
+    end: bytes.length,
+    lastEscape: -1,
+    hasEscapes: false,
+    deepest: 0,
+    repairs,
+    containers: new Uint32Array(8),
+  }
 }
 
 /** Scans a whole text: one value with nothing but white space around it. */
@@ -117,6 +127,7 @@ export function skipString(scan: Scan, at: number): number {
 function skipEscape(scan: Scan, at: number): number {
   const { bytes, end } = scan
   scan.lastEscape = at
+  scan.hasEscapes = true
   const letter = at + 1 < end ? bytes[at + 1]! : 0
   if (escapeLetters[letter] === 1) return at + 2
   if (letter !== letterU) fail(scan, at, 'an escape')
