@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Config, loadConfig } from '../config.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { isServiceError } from '../errors.ts'
+import { loadUws } from '../http/server.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import { findBinaries, npmTree } from '../postgres/binaries.ts'
 import { clusterMajor, clusterUser } from '../postgres/cluster.ts'
@@ -21,9 +22,18 @@ export interface Check {
 /** Free space below which a start is worth a warning (bytes). */
 const freeBytesWanted = 2 * 1024 ** 3
 
+interface DoctorOptions {
+  /** The environment whose settings are checked; this process's when left out. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly asJson: boolean
+}
+
 /** Runs all checks; healthy means that none found something wrong. */
-export async function runDoctor(asJson: boolean): Promise<{ text: string; isHealthy: boolean }> {
-  const checks = await check()
+export async function runDoctor({
+  env,
+  asJson,
+}: DoctorOptions): Promise<{ text: string; isHealthy: boolean }> {
+  const checks = await check(env)
   const isHealthy = checks.every(({ status }) => status !== 'wrong')
   if (asJson) return { text: `${JSON.stringify({ healthy: isHealthy, checks }, null, 2)}\n`, isHealthy }
   const width = Math.max(...checks.map(({ name }) => name.length))
@@ -33,11 +43,11 @@ export async function runDoctor(asJson: boolean): Promise<{ text: string; isHeal
   return { text: lines.join(''), isHealthy }
 }
 
-async function check(): Promise<Check[]> {
+async function check(env: DoctorOptions['env']): Promise<Check[]> {
   const node = ok('node', `${process.version}, ABI ${process.versions.modules}`)
   const libraries = [
     await attempt('http server', async () => {
-      await import('uWebSockets.js')
+      await loadUws()
       return 'uWebSockets.js loads'
     }),
     await attempt('events store', async () => {
@@ -47,7 +57,7 @@ async function check(): Promise<Check[]> {
   ]
   let config: Config
   try {
-    config = loadConfig()
+    config = loadConfig(env)
   } catch (error) {
     return [node, ...libraries, wrong('settings', error)]
   }

@@ -40,7 +40,7 @@ program
   .description('check this machine, the settings and the stores, and say what is wrong')
   .option('--json', 'print the checks as JSON')
   .action(async ({ json }: { json?: true }) => {
-    const { text, isHealthy } = await runDoctor(json === true)
+    const { text, isHealthy } = await runDoctor({ asJson: json === true })
     process.stdout.write(text)
     process.exitCode = isHealthy ? 0 : 1
   })

@@ -112,7 +112,8 @@ async function openRequestsEnd(host: ExchangeHost, graceMs: number): Promise<voi
 
 type Uws = typeof import('uWebSockets.js')
 
-async function loadUws(): Promise<Uws> {
+/** Errors: runtime_unsupported, with the remedy, when there is no binary for this machine. */
+export async function loadUws(): Promise<Uws> {
   try {
     return await import('uWebSockets.js')
   } catch (cause) {
