@@ -57,7 +57,7 @@ export interface Target {
 
 /** Replies up to this size are left to uWebSockets.js to buffer; larger ones follow the reader's pace (bytes). */
 const bufferedReplyBytesMax = 64 * 1024
-/** uWebSockets.js closes a socket whose body brings less than 160 KiB in 10 s; older bodies than this are spared (ms). */
+/** uWebSockets.js closes a socket whose body brings less than 160 KiB in 10 s; not one older than this (ms). */
 const ownTimersAfterMs = 3000
 const statusClientGone = 499
 

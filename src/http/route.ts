@@ -49,7 +49,7 @@ export interface Route {
   readonly methods: readonly Method[]
   /** Template such as `/api/projects/:project_id/events`; with and without trailing slash are one route. */
   readonly path: string
-  /** `public`: any origin, credentials allowed, preflight answered, also on errors. `none`: no CORS headers. */
+  /** `public`: every origin, credentials allowed, preflight answered, also on errors. `none`: no CORS headers. */
   readonly cors: 'public' | 'none'
   readonly errorStyle: ErrorStyle
   readonly bodyBytesMax: number

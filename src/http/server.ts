@@ -142,7 +142,9 @@ function listen(app: TemplatedApp, host: string, port: number): Promise<us_liste
         resolve(socket)
         return
       }
-      const detail = `HOST ${host} with PORT ${port} cannot be listened on, expected an address of this machine and a free port`
+      const detail =
+        `HOST ${host} with PORT ${port} cannot be listened on, ` +
+        'expected an address of this machine and a free port'
       reject(new ServiceError('config_invalid', { detail }))
     })
   })

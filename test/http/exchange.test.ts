@@ -107,54 +107,6 @@ t.test('a head and a body that arrive byte by byte after the first line are whol
   client.destroy()
 })
 
-const refusedFramings: [name: string, headers: string[]][] = [
-  ['two different lengths', ['Content-Length: 3', 'Content-Length: 5']],
-  ['a length and chunks', ['Content-Length: 3', 'Transfer-Encoding: chunked']],
-  ['a negative length', ['Content-Length: -3']],
-  ['a signed length', ['Content-Length: +3']],
-  ['a hexadecimal length', ['Content-Length: 0x3']],
-  ['a list of lengths', ['Content-Length: 3, 3']],
-  ['a length of 2^64', ['Content-Length: 18446744073709551616']],
-  ['an unknown transfer coding', ['Transfer-Encoding: xchunked']],
-  ['identity', ['Transfer-Encoding: identity']],
-  ['an empty length', ['Content-Length: ']],
-  ['a coding before chunked', ['Transfer-Encoding: gzip, chunked']],
-]
-
-for (const [name, headers] of refusedFramings) {
-  t.test(`${name}: 400, closed, never served`, async (t) => {
-    const world = await openWorld()
-    t.teardown(() => world.server.closeNow())
-    const client = await RawClient.open(world.port)
-    client.send(`${head('/e', ...headers)}abcde`)
-    t.match(await client.reply(), { status: 400 })
-    await client.closed()
-    t.equal(world.seen.length, 0)
-    await stillServes(t, world)
-  })
-}
-
-const brokenHeads: [name: string, text: string][] = [
-  ['HTTP/1.0', 'GET /e HTTP/1.0\r\n\r\n'],
-  ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['bare line feeds', 'GET /e HTTP/1.1\nHost: x\n\n'],
-  ['a head beyond every limit', head('/e', `Cookie: ${'c'.repeat(80_000)}`)],
-  ['more headers than allowed', head('/e', ...Array.from({ length: 150 }, (_, index) => `X-${index}: 1`))],
-  ['a TLS hello', `${'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'.padEnd(600, '\x01')}\r\n\r\n`],
-]
-
-for (const [name, text] of brokenHeads) {
-  t.test(`${name}: the connection ends and nothing is served`, async (t) => {
-    const world = await openWorld()
-    t.teardown(() => world.server.closeNow())
-    const client = await RawClient.open(world.port)
-    client.send(Buffer.from(text, 'latin1'))
-    await client.closed()
-    t.equal(world.seen.length, 0)
-    await stillServes(t, world)
-  })
-}
-
 t.test('an empty body is served, also when its head comes in two packets', async (t) => {
   const world = await openWorld()
   t.teardown(() => world.server.closeNow())

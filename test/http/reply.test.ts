@@ -1,0 +1,23 @@
+import t from 'tap'
+import { request } from '../support/sockets.ts'
+import { openWorld } from './world.ts'
+
+t.test('sends Retry-After with errors that may pass', async (t) => {
+  const world = await openWorld()
+  t.teardown(() => world.server.closeNow())
+  t.equal((await request(world.port, 'POST /busy', [], 'a'))?.headers['retry-after'], '7')
+  t.equal((await request(world.port, 'POST /refuse', [], 'a'))?.headers['retry-after'], undefined)
+})
+
+t.test('protects management replies and gives them no CORS headers', async (t) => {
+  const world = await openWorld()
+  t.teardown(() => world.server.closeNow())
+  const reply = await request(world.port, 'GET /api/things/@current', ['Origin: https://shop.example'])
+  t.match(reply?.headers, {
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'",
+    'referrer-policy': 'no-referrer',
+  })
+  t.equal(reply?.headers['access-control-allow-origin'], undefined)
+})
