@@ -1,0 +1,51 @@
+// Who may do what: the one table of operations, the scope a key needs and the level its owner needs. Whatever is not
+// in it cannot be served: `accessOf` fails when the routes are made, before the server listens.
+
+import { assert } from '../lib/assert.ts'
+
+export const levels = { member: 1, administrator: 8, owner: 15 } as const
+export type Level = (typeof levels)[keyof typeof levels]
+
+export type ScopeObject =
+  | 'organization'
+  | 'organization_member'
+  | 'project'
+  | 'batch_export'
+  | 'query'
+  | 'person'
+  | 'group'
+  | 'feature_flag'
+  | 'cohort'
+  | 'early_access_feature'
+  | 'user'
+export type Scope = `${ScopeObject}:${'read' | 'write'}`
+
+export interface Access {
+  /** `any_key`: whatever its scopes. `public`: no key is looked at. */
+  readonly scope: Scope | 'any_key' | 'public'
+  /** In the organization of the path, or of the project in the path; null where the path names none. */
+  readonly level: Level | null
+}
+
+const table: Readonly<Record<string, Access>> = {
+  'GET /api/schema': { scope: 'public', level: null },
+  'GET /openapi.json': { scope: 'public', level: null },
+  'GET /api/projects/:project_id/events': { scope: 'query:read', level: levels.member },
+  'GET /api/projects/:project_id/ingestion_warnings': { scope: 'query:read', level: levels.member },
+}
+
+/** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */
+export function accessOf(method: string, path: string): Access {
+  const name = `${method} ${path}`
+  const access = Object.hasOwn(table, name) ? table[name] : undefined
+  assert(access !== undefined, `${name} has a row in the access table`)
+  const isTenants = /\/:(organization_id|project_id)(\/|$)/.test(path)
+  assert(isTenants === (access.level !== null), `${name} needs a level exactly when its path names a tenant`)
+  return access
+}
+
+/** True when `granted` covers `needed`: `*` is everything, write includes read, nothing grants nothing. */
+export function isGranted(granted: readonly string[], needed: Scope): boolean {
+  if (granted.includes('*') || granted.includes(needed)) return true
+  return needed.endsWith(':read') && granted.includes(needed.replace(/:read$/, ':write'))
+}

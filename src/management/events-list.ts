@@ -1,0 +1,104 @@
+// GET /api/projects/:project_id/events/: a project's events, newest first.
+
+import { Type } from 'typebox'
+import { type EventFilter, type EventPage, eventPageRowsMax, type ListedEvent } from '../events/list.ts'
+import type { Clock, Micros } from '../lib/clock.ts'
+import { decodeCursor, encodeCursor, readMoment, readPropertyFilters } from './event-filter.ts'
+import { JsonText, type Operation, projectOperation } from './operation.ts'
+import { linkTo } from './pagination.ts'
+
+/** The part of the events store that this list needs. */
+export interface EventsReader {
+  listEvents(filter: EventFilter): Promise<EventPage>
+}
+
+const limitDefault = 100
+
+const eventSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  distinct_id: Type.String(),
+  properties: Type.Object({}, { additionalProperties: true }),
+  event: Type.String(),
+  timestamp: Type.String({ format: 'date-time' }),
+  person: Type.Union([
+    Type.Object({ distinct_ids: Type.Array(Type.String()), properties: Type.Object({}) }),
+    Type.Null(),
+  ]),
+  elements: Type.Array(Type.Object({})),
+  elements_chain: Type.String(),
+})
+
+const query = Type.Object({
+  event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
+  distinct_id: Type.Optional(Type.String({ description: 'Only events of this distinct_id.' })),
+  person_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
+  after: Type.Optional(
+    Type.String({ description: 'Only later events: a timestamp, or a time ago such as -24h.' }),
+  ),
+  before: Type.Optional(Type.String({ description: 'Only earlier events; as after.' })),
+  properties: Type.Optional(
+    Type.String({ description: 'JSON array of {key, value, operator, type: "event"}.' }),
+  ),
+  limit: Type.Optional(
+    Type.Unknown({ description: `${limitDefault} when absent, at most ${eventPageRowsMax}.` }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'Continues a list; part of its next link.' })),
+})
+
+export function eventsList(events: EventsReader, clock: Clock): Operation {
+  return projectOperation({
+    method: 'GET',
+    path: '/api/projects/:project_id/events',
+    operationId: 'events_list',
+    summary: 'List events, newest first',
+    tag: 'events',
+    query,
+    body: null,
+    status: 200,
+    response: Type.Object({
+      next: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
+      results: Type.Array(eventSchema),
+    }),
+    handle: async ({ project, query, url }) => {
+      const nowMs = clock.nowMs()
+      const page = await events.listEvents({
+        projectId: project.id,
+        event: query.event || null,
+        distinctId: query.distinct_id || null,
+        personId: query.person_id || null,
+        afterMicros: query.after ? readMoment(query.after, 'after', nowMs) : null,
+        beforeMicros: query.before ? readMoment(query.before, 'before', nowMs) : null,
+        properties: query.properties ? readPropertyFilters(query.properties) : [],
+        limit: limitOf(query.limit),
+        cursor: query.cursor ? decodeCursor(query.cursor) : null,
+      })
+      const next = page.next === null ? null : linkTo(url, { cursor: encodeCursor(page.next) })
+      return new JsonText(
+        `{"next":${JSON.stringify(next)},"results":[${page.events.map(eventText).join(',')}]}`,
+      )
+    },
+  })
+}
+
+function limitOf(sent: unknown): number {
+  const limit = typeof sent === 'string' && /^\d+$/.test(sent) ? Number(sent) : 0
+  return limit > 0 ? Math.min(limit, eventPageRowsMax) : limitDefault
+}
+
+/** Prints one event. Its properties are put in as they were stored: no number in them is read and printed again. */
+function eventText(listed: ListedEvent): string {
+  const { uuid, distinctId, propertiesText, event, timestampMicros, elementsChain } = listed
+  return (
+    `{"id":"${uuid}","distinct_id":${JSON.stringify(distinctId)},"properties":${propertiesText},` +
+    `"event":${JSON.stringify(event)},"timestamp":"${formatMicros(timestampMicros)}","person":null,` +
+    `"elements":[],"elements_chain":${JSON.stringify(elementsChain)}}`
+  )
+}
+
+/** Prints a moment in UTC; microseconds only where there are some. */
+export function formatMicros(micros: Micros): string {
+  const seconds = Math.floor(micros / 1_000_000)
+  const fraction = micros - seconds * 1_000_000
+  const text = new Date(seconds * 1000).toISOString().slice(0, -'.000Z'.length)
+  return fraction === 0 ? `${text}Z` : `${text}.${String(fraction).padStart(6, '0')}Z`
+}

@@ -1,0 +1,158 @@
+// Operations as HTTP routes: admission, input, output.
+
+import { isServiceError, ServiceError } from '../errors.ts'
+import { errorReply } from '../http/reply.ts'
+import {
+  emptyReply,
+  type HttpReply,
+  type HttpRequest,
+  jsonReply,
+  type Method,
+  type Route,
+} from '../http/route.ts'
+import { assert } from '../lib/assert.ts'
+import type { Session } from '../postgres/pool.ts'
+import { type Access, accessOf, isGranted } from './access.ts'
+import { readInput } from './input.ts'
+import { checkReadable } from './input-schema.ts'
+import { jsonBodyBytesMax, parseJsonBody } from './json-body.ts'
+import { type Admitted, JsonText, type Operation } from './operation.ts'
+import type { Authentication, Principal } from './principal.ts'
+import { checkLevel, enterOrganization, enterProject, type Organization, type Project } from './tenant.ts'
+
+export interface OperationOptions {
+  readonly postgres: Session
+  readonly authentication: Authentication
+  /** Where a request came from, for limits. */
+  readonly addressOf: (request: HttpRequest) => string
+  /** SITE_URL; null to build links from the request's Host. */
+  readonly siteUrl: string | null
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/**
+ * Makes the routes of `operations`. Fails when one has no row in the access table or describes its input in words that
+ * would not be checked.
+ */
+export function operationRoutes(operations: readonly Operation[], options: OperationOptions): Route[] {
+  const byPath = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation])
+  }
+  return [...byPath].flatMap(([path, ofPath]) => [
+    ...ofPath.map((operation) => operationRoute(operation, options)),
+    ...missingMethods(path, ofPath, options),
+  ])
+}
+
+function operationRoute(operation: Operation, options: OperationOptions): Route {
+  const { method, path, query, body } = operation
+  const access = accessOf(method, path)
+  for (const schema of [query, body]) if (schema !== null) checkReadable(schema, `${method} ${path}`)
+  const handle = async (request: HttpRequest): Promise<HttpReply> => {
+    const admission = await admit(access, request, options)
+    const admitted: Admitted = {
+      ...admission,
+      request,
+      url: urlOf(request, options.siteUrl),
+      params: request.params,
+      query: query === null ? {} : readInput(query, Object.fromEntries(new URLSearchParams(request.query))),
+      body: body === null ? null : readInput(body, parseJsonBody(request)),
+    }
+    return replyOf(operation, await operation.run(admitted))
+  }
+  return route(path, [method], (request) => handle(request).catch(challenge))
+}
+
+/** Answers the methods that `path` does not have, once the caller has shown the right to know. */
+function missingMethods(path: string, operations: readonly Operation[], options: OperationOptions): Route[] {
+  const present = operations.map((operation) => operation.method)
+  const missing = methods.filter((method) => !present.includes(method))
+  const access = accessOf(operations[0]!.method, path)
+  if (missing.length === 0 || access.scope === 'public') return []
+  const allow = [...present, ...(present.includes('GET') ? ['HEAD'] : [])].join(', ')
+  const handle = async (request: HttpRequest): Promise<HttpReply> => {
+    await admit({ scope: 'any_key', level: access.level }, request, options)
+    const detail = `Method "${request.method}" not allowed.`
+    const reply = errorReply('json', new ServiceError('method_not_allowed', { detail }))
+    return { ...reply, headers: [['allow', allow]] }
+  }
+  return [route(path, missing, (request) => handle(request).catch(challenge))]
+}
+
+function route(path: string, methods: readonly Method[], handle: Route['handle']): Route {
+  return {
+    methods,
+    path,
+    cors: 'none',
+    errorStyle: 'json',
+    bodyBytesMax: jsonBodyBytesMax,
+    bodyTooLarge: 'request_too_large',
+    handle,
+  }
+}
+
+type Admission = Pick<Admitted, 'principal' | 'organization' | 'project'>
+
+/** Errors: whatever keeps the caller out. */
+async function admit(access: Access, request: HttpRequest, options: OperationOptions): Promise<Admission> {
+  if (access.scope === 'public') return { principal: null, organization: null, project: null }
+  const principal = await options.authentication.authenticate(
+    request.headers.authorization,
+    options.addressOf(request),
+  )
+  if (access.scope !== 'any_key' && !isGranted(principal.scopes, access.scope)) {
+    const detail = `API key missing required scope '${access.scope}'`
+    throw new ServiceError('permission_denied', { detail })
+  }
+  const { organization, project } = await enterTenant(options.postgres, principal, request.params)
+  const entered = project?.organization ?? organization
+  if (access.level !== null) {
+    assert(entered !== null, 'a path with a level names a tenant')
+    checkLevel(entered, access.level)
+  }
+  return { principal, organization, project }
+}
+
+interface Tenant {
+  readonly organization: Organization | null
+  readonly project: Project | null
+}
+
+async function enterTenant(
+  session: Session,
+  principal: Principal,
+  params: Readonly<Record<string, string>>,
+): Promise<Tenant> {
+  const { organization_id, project_id } = params
+  if (organization_id !== undefined) {
+    return { organization: await enterOrganization(session, principal, organization_id), project: null }
+  }
+  if (project_id !== undefined) {
+    return { organization: null, project: await enterProject(session, principal, project_id) }
+  }
+  return { organization: null, project: null }
+}
+
+function replyOf({ status, response }: Operation, result: unknown): HttpReply {
+  if (response === null) return emptyReply(status)
+  if (result instanceof JsonText) {
+    return { status, contentType: 'application/json', body: result.text, headers: [] }
+  }
+  return jsonReply(status, result)
+}
+
+/** Tells with each 401 which scheme would be understood. */
+function challenge(error: unknown): HttpReply {
+  if (!isServiceError(error, 'not_authenticated', 'authentication_failed')) throw error
+  return { ...errorReply('json', error), headers: [['www-authenticate', 'Bearer realm="api"']] }
+}
+
+/** A Host that is no host name leads nowhere; it is not echoed. */
+const hostName = /^[\w.-]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i
+
+function urlOf({ headers, path, query }: HttpRequest, siteUrl: string | null): string {
+  const base = siteUrl ?? (hostName.test(headers.host) ? `http://${headers.host}` : '')
+  return `${base}${path}/${query === '' ? '' : `?${query}`}`
+}

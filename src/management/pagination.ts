@@ -1,0 +1,68 @@
+// Lists in pages of limit and offset, in the envelope {count, next, previous, results}.
+
+import { type TSchema, Type } from 'typebox'
+
+const limitDefault = 100
+const limitMax = 1000
+/** Postgres counts an offset in 64 bits; nobody has that many rows. */
+const offsetMax = 1_000_000_000
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface Envelope<T> {
+  readonly count: number
+  readonly next: string | null
+  readonly previous: string | null
+  readonly results: readonly T[]
+}
+
+/** What a list operation takes besides its own filters. Ill-formed values are not errors: the defaults hold. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Unknown({ description: `Results per page, ${limitDefault} when absent, at most ${limitMax}.` }),
+  ),
+  offset: Type.Optional(Type.Unknown({ description: 'Index of the first result.' })),
+}
+
+export function envelopeOf(item: TSchema): TSchema {
+  const link = Type.Union([Type.String({ format: 'uri' }), Type.Null()])
+  return Type.Object({ count: Type.Integer(), next: link, previous: link, results: Type.Array(item) })
+}
+
+/** The page that a query string asks for. */
+export function pageOf(query: string): Page {
+  const params = new URLSearchParams(query)
+  const limit = positive(params.get('limit'))
+  return {
+    limit: limit > 0 ? Math.min(limit, limitMax) : limitDefault,
+    offset: Math.min(positive(params.get('offset')), offsetMax),
+  }
+}
+
+function positive(text: string | null): number {
+  return text !== null && /^\s*\+?\d+\s*$/.test(text) ? Number(text) : 0
+}
+
+/** Wraps a page's results. `url` is this request's own address with its query string. */
+export function envelope<T>(url: string, page: Page, count: number, results: readonly T[]): Envelope<T> {
+  const { limit, offset } = page
+  const next = offset + limit >= count ? null : linkTo(url, { limit, offset: offset + limit })
+  const back = offset - limit
+  const previous = offset <= 0 ? null : linkTo(url, { limit, offset: back > 0 ? back : null })
+  return { count, next, previous, results }
+}
+
+/** `url` with some query parameters set, or left out where null; all sorted by name. */
+export function linkTo(url: string, changed: Readonly<Record<string, string | number | null>>): string {
+  const [address = '', query = ''] = url.split('?', 2)
+  const params = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === null) params.delete(name)
+    else params.set(name, String(value))
+  }
+  params.sort()
+  return params.size === 0 ? address : `${address}?${params}`
+}

@@ -1,0 +1,114 @@
+// Who is asking: the user behind a personal API key. Every request looks its key up again (one indexed statement), so a
+// key that is revoked, a scope that is taken away and a user who is made inactive lose their access at once.
+
+import { ServiceError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import type { Log } from '../telemetry/log.ts'
+import { hashKey } from './keys.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export interface Principal {
+  readonly keyId: string
+  readonly scopes: readonly string[]
+  /** Organizations the key is limited to; empty is without limit. */
+  readonly scopedOrganizations: readonly string[]
+  /** Projects the key is limited to; empty is without limit. */
+  readonly scopedProjects: readonly number[]
+  readonly userId: number
+  readonly userUuid: string
+  readonly email: string
+  readonly currentOrganizationId: string | null
+  readonly currentProjectId: number | null
+}
+
+export interface Authentication {
+  /**
+   * Finds out who is asking and counts the request against the key's allowance. `address` is where it came from.
+   * Errors: not_authenticated without a key, authentication_failed with one that is not good, throttled,
+   * postgres_unavailable.
+   */
+  authenticate(authorization: string, address: string): Promise<Principal>
+}
+
+interface AuthenticationOptions {
+  readonly postgres: Postgres
+  readonly rateLimit: RateLimit
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The scheme is matched as written: a credential of another scheme is no key at all. */
+const bearer = /^Bearer\s+(\S{2,})\s*$/
+/** Longest key that is hashed. */
+const keyLengthMax = 200
+/** `last_used_at` is written at most this often. */
+const usedMsMin = 3_600_000
+
+interface KeyRow {
+  readonly id: string
+  readonly scopes: string[]
+  readonly scoped_organizations: string[]
+  readonly scoped_teams: number[]
+  readonly is_stale: boolean
+  readonly user_id: number
+  readonly uuid: string
+  readonly email: string
+  readonly current_organization_id: string | null
+  readonly current_project_id: number | null
+}
+
+const findKey = `
+  select key.id, key.scopes, key.scoped_organizations::text[], key.scoped_teams, key.user_id,
+    coalesce(key.last_used_at < to_timestamp($2) - make_interval(secs => $3), true) as is_stale,
+    app_user.uuid, app_user.email, app_user.current_organization_id, app_user.current_project_id
+  from personal_api_key key join app_user on app_user.id = key.user_id
+  where key.secure_value = $1 and key.revoked_at is null and app_user.is_active
+    and (key.expires_at is null or key.expires_at > to_timestamp($2))`
+
+export function openAuthentication(options: AuthenticationOptions): Authentication {
+  const { postgres, rateLimit, clock, log } = options
+  const authenticate = async (authorization: string, address: string): Promise<Principal> => {
+    const key = bearer.exec(authorization)?.[1]
+    if (key === undefined) throw new ServiceError('not_authenticated')
+    const keyHash = hashKey(key.slice(0, keyLengthMax))
+    rateLimit.checkAddress(address, keyHash)
+    const nowSeconds = clock.nowMs() / 1000
+    const { rows } = await postgres.query<KeyRow>(findKey, [keyHash, nowSeconds, usedMsMin / 1000])
+    const row = rows[0]
+    if (row === undefined) {
+      rateLimit.countFailure(address)
+      throw new ServiceError('authentication_failed')
+    }
+    rateLimit.countKey(keyHash)
+    if (row.is_stale) await noteUse(postgres, row.id, nowSeconds, log)
+    return principalOf(row)
+  }
+  return { authenticate }
+}
+
+/** A use that cannot be noted is no reason to refuse it. */
+async function noteUse(postgres: Postgres, keyId: string, nowSeconds: number, log: Log): Promise<void> {
+  try {
+    await postgres.query('update personal_api_key set last_used_at = to_timestamp($2) where id = $1', [
+      keyId,
+      nowSeconds,
+    ])
+  } catch (error) {
+    log.warn({ err: error }, 'the last use of a personal API key was not noted')
+  }
+}
+
+function principalOf(row: KeyRow): Principal {
+  return {
+    keyId: row.id,
+    scopes: row.scopes,
+    scopedOrganizations: row.scoped_organizations,
+    scopedProjects: row.scoped_teams,
+    userId: row.user_id,
+    userUuid: row.uuid,
+    email: row.email,
+    currentOrganizationId: row.current_organization_id,
+    currentProjectId: row.current_project_id,
+  }
+}

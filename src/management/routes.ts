@@ -1,0 +1,37 @@
+// The management API as routes: every operation, and the document that describes them.
+
+import { clientAddressFinder } from '../http/client-address.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import type { Log } from '../telemetry/log.ts'
+import { type EventsReader, eventsList } from './events-list.ts'
+import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { openApiOperations } from './openapi.ts'
+import { operationRoutes } from './operation-routes.ts'
+import { openAuthentication } from './principal.ts'
+import { RateLimit } from './rate-limit.ts'
+import { warningsList } from './warnings-list.ts'
+
+export interface ManagementOptions {
+  readonly postgres: Postgres
+  readonly events: EventsReader
+  readonly warnings: IngestionWarnings
+  readonly siteUrl: string | null
+  readonly trustedProxies: string | null
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
+export function managementRoutes(options: ManagementOptions): Route[] {
+  const { postgres, events, warnings, siteUrl, trustedProxies, clock, log } = options
+  const operations = [eventsList(events, clock), warningsList(postgres, warnings)]
+  const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
+  return operationRoutes([...operations, ...openApiOperations(operations)], {
+    postgres,
+    authentication,
+    addressOf: clientAddressFinder(trustedProxies),
+    siteUrl,
+  })
+}

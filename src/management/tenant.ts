@@ -1,0 +1,97 @@
+// Which tenant a path names, and whether the caller may enter. Tenants are walls: a project of others does not exist, a
+// route under an organization of others is forbidden, and a key limited to some tenants opens no other.
+
+import { ServiceError } from '../errors.ts'
+import type { Session } from '../postgres/pool.ts'
+import { type Level, levels } from './access.ts'
+import type { Principal } from './principal.ts'
+
+export interface Organization {
+  readonly id: string
+  /** The caller's. */
+  readonly level: Level
+}
+
+export interface Project {
+  readonly id: number
+  readonly organization: Organization
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** Largest Postgres integer. */
+const projectIdMax = 2_147_483_647
+const current = '@current'
+
+/**
+ * The organization of a route below `/api/organizations/:organization_id/`.
+ * Errors: permission_denied for one the caller is not in or the key is not for, not_found for one that is not.
+ */
+export async function enterOrganization(
+  session: Session,
+  principal: Principal,
+  given: string,
+): Promise<Organization> {
+  if (principal.scopedProjects.length > 0) {
+    const detail = 'API keys with scoped projects are only supported on project-based endpoints.'
+    throw new ServiceError('permission_denied', { detail })
+  }
+  const id = given === current ? principal.currentOrganizationId : given
+  if (id === null || !uuid.test(id)) throw organizationNotFound()
+  checkOrganizationScope(principal, id.toLowerCase())
+  const { rows } = await session.query<{ id: string; level: Level | null }>(
+    `select organization.id, membership.level from organization
+     left join membership on membership.organization_id = organization.id and membership.user_id = $2
+     where organization.id = $1`,
+    [id, principal.userId],
+  )
+  const row = rows[0]
+  if (row === undefined) throw organizationNotFound()
+  if (row.level === null) throw new ServiceError('permission_denied')
+  return { id: row.id, level: row.level }
+}
+
+/**
+ * The project of a route below `/api/projects/:project_id/`.
+ * Errors: not_found for one that is not or is not the caller's, permission_denied for one the key is not for.
+ */
+export async function enterProject(session: Session, principal: Principal, given: string): Promise<Project> {
+  const id =
+    given === current ? principal.currentProjectId : Number(/^\d{1,10}$/.exec(given)?.[0] ?? Number.NaN)
+  if (id === null || !(id <= projectIdMax)) throw projectNotFound()
+  if (principal.scopedProjects.length > 0 && !principal.scopedProjects.includes(id)) {
+    const detail = `API key does not have access to the requested project: ID ${id}.`
+    throw new ServiceError('permission_denied', { detail })
+  }
+  const { rows } = await session.query<{ organization_id: string; level: Level }>(
+    `select project.organization_id, membership.level from project
+     join membership on membership.organization_id = project.organization_id and membership.user_id = $2
+     where project.id = $1`,
+    [id, principal.userId],
+  )
+  const row = rows[0]
+  if (row === undefined) throw projectNotFound()
+  checkOrganizationScope(principal, row.organization_id)
+  return { id, organization: { id: row.organization_id, level: row.level } }
+}
+
+/** Errors: permission_denied when the caller's level is below `needed`. */
+export function checkLevel(organization: Organization, needed: Level): void {
+  if (organization.level >= needed) return
+  const detail = 'Your organization access level is insufficient.'
+  throw new ServiceError('permission_denied', needed === levels.member ? {} : { detail })
+}
+
+function checkOrganizationScope(principal: Principal, id: string): void {
+  const { scopedOrganizations } = principal
+  if (scopedOrganizations.length === 0 || scopedOrganizations.includes(id)) return
+  const detail = `API key does not have access to the requested organization: ID ${id}.`
+  throw new ServiceError('permission_denied', { detail })
+}
+
+function organizationNotFound(): ServiceError {
+  return new ServiceError('not_found', { detail: 'Organization not found.' })
+}
+
+function projectNotFound(): ServiceError {
+  return new ServiceError('not_found', { detail: 'Project not found.' })
+}

@@ -1,0 +1,46 @@
+// GET /api/projects/:project_id/ingestion_warnings/: what capture dropped or altered, the latest first.
+
+import { Type } from 'typebox'
+import type { Session } from '../postgres/pool.ts'
+import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { type Operation, projectOperation } from './operation.ts'
+import { envelope, envelopeOf, pageOf, pageQuery } from './pagination.ts'
+
+const warningSchema = Type.Object({
+  type: Type.Union([Type.Literal('drop'), Type.Literal('warning')]),
+  reason: Type.String(),
+  count: Type.Integer(),
+  first_seen: Type.String({ format: 'date-time' }),
+  last_seen: Type.String({ format: 'date-time' }),
+  sample: Type.Object({ event: Type.String(), distinct_id: Type.String(), detail: Type.String() }),
+})
+
+export function warningsList(postgres: Session, warnings: IngestionWarnings): Operation {
+  return projectOperation({
+    method: 'GET',
+    path: '/api/projects/:project_id/ingestion_warnings',
+    operationId: 'ingestion_warnings_list',
+    summary: 'List ingestion warnings, the latest first',
+    tag: 'events',
+    query: Type.Object(pageQuery),
+    body: null,
+    status: 200,
+    response: envelopeOf(warningSchema),
+    handle: async ({ project, request, url }) => {
+      // So that the list has what is still being counted.
+      await warnings.flush()
+      const page = pageOf(request.query)
+      const [count, list] = await Promise.all([
+        postgres.query<{ count: number }>('select count(*) from ingestion_warning where project_id = $1', [
+          project.id,
+        ]),
+        postgres.query<object>(
+          `select kind as type, reason, count, first_seen, last_seen, sample from ingestion_warning
+           where project_id = $1 order by ingestion_warning.last_seen desc, kind, reason limit $2 offset $3`,
+          [project.id, page.limit, page.offset],
+        ),
+      ])
+      return envelope(url, page, count.rows[0]?.count ?? 0, list.rows)
+    },
+  })
+}

@@ -1,0 +1,59 @@
+import t from 'tap'
+import { Type } from 'typebox'
+import { type Admitted, organizationOperation, publicOperation } from '../../src/management/operation.ts'
+
+const admitted: Admitted = {
+  request: {
+    method: 'POST',
+    path: '/api/organizations/a/things',
+    params: { organization_id: 'a' },
+    query: '',
+    headers: {
+      authorization: '',
+      'content-type': '',
+      'content-encoding': '',
+      host: '',
+      'if-none-match': '',
+      origin: '',
+      'user-agent': '',
+      'x-forwarded-for': '',
+      http_x_forwarded_for: '',
+    },
+    body: new Uint8Array(0),
+    peerAddress: '',
+  },
+  url: '',
+  params: { organization_id: 'a' },
+  query: { name: 'n' },
+  body: { size: 7 },
+  principal: null,
+  organization: { id: 'a', level: 8 },
+  project: null,
+}
+
+const description = {
+  method: 'POST',
+  path: '/api/organizations/:organization_id/things',
+  operationId: 'things_create',
+  summary: 'Make a thing',
+  tag: 'things',
+  query: Type.Object({ name: Type.String() }),
+  body: Type.Object({ size: Type.Integer() }),
+  status: 201,
+  response: Type.Object({}),
+} as const
+
+t.test('a handler gets what its schemas and its path promise', async (t) => {
+  const operation = organizationOperation({
+    ...description,
+    handle: ({ organization, query, body }) =>
+      `${organization.id} ${organization.level} ${query.name} ${body.size + 1}`,
+  })
+  t.equal(await operation.run(admitted), 'a 8 n 8')
+})
+
+t.test('an operation keeps its description', async (t) => {
+  const operation = publicOperation({ ...description, handle: () => null })
+  t.match(operation, { method: 'POST', operationId: 'things_create', status: 201 })
+  t.equal(operation.body, description.body)
+})

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { managementRoutes } from '../../src/management/routes.ts'
+import { openWorld } from './world.ts'
+
+t.test('serves the operations under the public document of them', async (t) => {
+  const world = await openWorld(t)
+  for (const path of ['/api/schema/', '/openapi.json']) {
+    const reply = await world.get(path, '')
+    t.equal(reply.status, 200)
+    const paths = Object.keys(JSON.parse(reply.text).paths)
+    t.ok(paths.includes('/api/projects/{project_id}/events/'))
+    t.ok(paths.includes('/api/projects/{project_id}/ingestion_warnings/'))
+    t.ok(paths.includes('/batch/'))
+  }
+})
+
+t.test('refuses trusted proxies that cannot be read', async (t) => {
+  const { postgres, warnings } = await openWorld(t)
+  const events = { listEvents: async () => ({ events: [], next: null }) }
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 }
+  const { silentLog: log } = await import('../support/postgres.ts')
+  const options = { postgres, events, warnings, siteUrl: null, clock, log }
+  t.throws(() => managementRoutes({ ...options, trustedProxies: 'everyone' }), { code: 'config_invalid' })
+})

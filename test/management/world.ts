@@ -1,0 +1,122 @@
+// A database with two organizations, their people and keys, and the management API over it.
+
+import type { Test } from 'tap'
+import type { EventFilter, EventPage } from '../../src/events/list.ts'
+import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
+import { hashKey } from '../../src/management/keys.ts'
+import { managementRoutes } from '../../src/management/routes.ts'
+import type { Postgres } from '../../src/postgres/pool.ts'
+import { freshPostgres, silentLog as log } from '../support/postgres.ts'
+
+export const ids = {
+  /** The organization of member, administrator and owner. */
+  ours: '00000000-0000-4000-8000-00000000000a',
+  theirs: '00000000-0000-4000-8000-00000000000b',
+  nobodys: '00000000-0000-4000-8000-00000000000c',
+  ourProject: 1,
+  ourOtherProject: 2,
+  theirProject: 3,
+} as const
+
+const people = [
+  { id: 1, name: 'member', organization: ids.ours, level: 1 },
+  { id: 2, name: 'administrator', organization: ids.ours, level: 8 },
+  { id: 3, name: 'owner', organization: ids.ours, level: 15 },
+  { id: 4, name: 'stranger', organization: ids.theirs, level: 15 },
+]
+
+/** Fills `postgres`. Each person has the key `phx_<name>` with all scopes. */
+export async function fillTenants(postgres: Postgres): Promise<void> {
+  await postgres.query(
+    `insert into organization (id, name, slug) values ($1, 'Ours', 'ours'), ($2, 'Theirs', 'theirs')`,
+    [ids.ours, ids.theirs],
+  )
+  await postgres.query(
+    `insert into project (id, uuid, organization_id, api_token) values
+     (1, gen_random_uuid(), $1, 'phc_1'), (2, gen_random_uuid(), $1, 'phc_2'), (3, gen_random_uuid(), $2, 'phc_3')`,
+    [ids.ours, ids.theirs],
+  )
+  for (const { id, name, organization, level } of people) {
+    await postgres.query(
+      `insert into app_user (id, uuid, distinct_id, email, current_organization_id, current_project_id)
+       overriding system value values ($1, gen_random_uuid(), $2, $2 || '@spate.example', $3, $4)`,
+      [id, name, organization, organization === ids.ours ? ids.ourProject : ids.theirProject],
+    )
+    await postgres.query(
+      'insert into membership (id, organization_id, user_id, level) values (gen_random_uuid(), $1, $2, $3)',
+      [organization, id, level],
+    )
+    await addKey(postgres, `phx_${name}`, id)
+  }
+}
+
+interface KeyLimits {
+  readonly scopes?: readonly string[]
+  readonly organizations?: readonly string[]
+  readonly projects?: readonly number[]
+  readonly expiresAt?: string | null
+}
+
+export async function addKey(
+  postgres: Postgres,
+  key: string,
+  userId: number,
+  limits: KeyLimits = {},
+): Promise<void> {
+  const { scopes = ['*'], organizations = [], projects = [], expiresAt = null } = limits
+  await postgres.query(
+    `insert into personal_api_key
+       (id, user_id, label, secure_value, mask_value, scopes, scoped_organizations, scoped_teams, expires_at)
+     values ($1, $2, 'test', $3, 'phx_...', $4, $5, $6, $7)`,
+    [key, userId, hashKey(key), scopes, organizations, projects, expiresAt],
+  )
+}
+
+export interface World {
+  readonly postgres: Postgres
+  readonly warnings: IngestionWarnings
+  readonly server: HttpServer
+  readonly clock: { ms: number }
+  /** What the list of events was asked for, and what it answers next. */
+  readonly asked: EventFilter[]
+  page: EventPage
+  get(path: string, key?: string, method?: string): Promise<Answer>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+export async function openWorld(t: Test): Promise<World> {
+  const postgres = await freshPostgres(t)
+  await fillTenants(postgres)
+  const moving = { ms: Date.UTC(2024, 4, 1, 12) }
+  const clock: Clock = { nowMs: () => moving.ms, monotonicMs: () => moving.ms }
+  const warnings = openIngestionWarnings({ postgres, clock, log, flushIntervalMs: 1_000_000 })
+  t.teardown(() => warnings.close())
+  const asked: EventFilter[] = []
+  const events = {
+    listEvents: async (filter: EventFilter): Promise<EventPage> => {
+      asked.push(filter)
+      return world.page
+    },
+  }
+  const siteUrl = 'https://spate.example'
+  const routes = managementRoutes({ postgres, events, warnings, siteUrl, trustedProxies: null, clock, log })
+  const server = await openHttpServer({ host: '127.0.0.1', port: 0, routes, log })
+  t.teardown(() => server.closeNow())
+  const get: World['get'] = async (path, key = 'phx_member', method = 'GET') => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+    })
+    return { status: reply.status, headers: reply.headers, text: await reply.text() }
+  }
+  const page: EventPage = { events: [], next: null }
+  const world: World = { postgres, warnings, server, clock: moving, asked, page, get }
+  return world
+}
