@@ -99,7 +99,7 @@ export class Exchange {
     } else if (this.#host.isStopping) {
       this.#reply(this.#errorReply(new ServiceError('stopping')), true)
     } else if (declaredBytes > route.bodyBytesMax) {
-      this.#refuseTooLarge(formatBytes(declaredBytes))
+      this.#refuseTooLarge(`${declaredBytes} bytes`)
     } else if (!hasBody) {
       void this.#handle()
     }
