@@ -16,8 +16,8 @@
 //
 // Measured through openJournal, keys and threads included (Node 20.20.2, 2 cores, ext4, while other work ran): records
 // of 1 KB one by one, 256 in flight: 92,000 a second, p50 2.4 ms, 10 µs of CPU each on both threads together; one in
-// flight: p50 0.22 ms. Parts of 1 MiB, 8 in flight: 174 MB/s realtime, 147 MB/s historical. Opening after 1.2 GB: 0.3 s;
-// with 4 million keys to remember 0.6 s.
+// flight: p50 0.22 ms. Parts of 1 MiB, 8 in flight: 174 MB/s realtime, 147 MB/s historical. Opening after 1.2 GB:
+// 0.3 s; with 4 million keys to remember 0.6 s.
 
 import { ServiceError } from '../errors.ts'
 import { formatBytes } from '../lib/bytes.ts'

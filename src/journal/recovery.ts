@@ -1,7 +1,7 @@
 // Opening a lane. Only the last segment is read, and the sidecars of the others; the cost does not grow with the
 // backlog.
 //
-// Last segment ends in a seal: a clean end, nothing to do. Otherwise the process died, and the page cache may hold
+// Last segment ends in a seal: a clean end, nothing to copy. Otherwise the process died, and the page cache may hold
 // bytes that the disk does not, so the file is never appended to and never trusted: what is valid of it is copied
 // into a fresh file, synced, sealed, and takes its place in one rename. Writing always goes on in a new segment.
 //
@@ -58,6 +58,8 @@ const scanWindowBytes = 4 * 1024 * 1024
 export function recoverLane(disk: Disk, options: LaneOptions): RecoveredLane {
   const { dir } = options
   disk.makeDir(dir)
+  // What a killed process renamed or deleted is what is seen from here on: it must not come back after a power cut.
+  disk.syncDir(dir)
   const names = disk.list(dir)
   for (const name of names) if (name.endsWith('.tmp')) disk.unlink(join(dir, name))
   const bases = basesOf(names, 'seg')
@@ -70,8 +72,11 @@ export function recoverLane(disk: Disk, options: LaneOptions): RecoveredLane {
       const header = readSegmentHeader(disk, fd)
       if (header !== null) refuseForeign(header, base, options)
       let fileBytes = disk.sizeOf(fd)
-      if (base === bases.at(-1) && header !== null && !isSealed(disk, fd, header))
-        fileBytes = sealAgain(disk, options, fd, header)
+      if (base === bases.at(-1) && header !== null) {
+        // A killed process may have written its seal without syncing it.
+        if (isSealed(disk, fd, header)) disk.fdatasync(fd)
+        else fileBytes = sealAgain(disk, options, fd, header)
+      }
       // Positions are sums of positions and sizes of frames, or skip a file without a readable header.
       end = (base + alignTo8(Math.max(0, fileBytes - segmentHeaderBytes))) as Position
       if (end > base) segments.push({ base, fileBytes, createdMs: header?.createdMs ?? null })
@@ -86,7 +91,8 @@ export function recoverLane(disk: Disk, options: LaneOptions): RecoveredLane {
 function refuseForeign(header: SegmentHeader, base: Position, { dir, epoch }: LaneOptions): void {
   if (header.epoch === epoch && header.base === base) return
   const detail =
-    `${segmentPath(dir, base)} belongs to the journal ${header.epoch} at ${header.base}, expected ${epoch} at ${base}: ` +
+    `${segmentPath(dir, base)} belongs to the journal ${header.epoch} at ${header.base}, ` +
+    `expected ${epoch} at ${base}: ` +
     'move the file away, or put back the journal folder it came from'
   throw new ServiceError('lineage_foreign', { detail })
 }
