@@ -40,7 +40,9 @@ export class LaneClient {
   /** Starts the thread and resolves when it has recovered its lane. */
   static async open(settings: LaneSettings, queueBytesMax: number, log: Log): Promise<LaneClient> {
     // Everything runs compiled: this file is dist/src/journal/client.js.
-    const worker = new Worker(new URL('../../workers/journal.js', import.meta.url), { workerData: settings })
+    const entry = new URL('../../workers/journal.js', import.meta.url)
+    // Of the flags this process was started with, a lane wants readable stack traces only; loaders slow its start.
+    const worker = new Worker(entry, { workerData: settings, execArgv: ['--enable-source-maps'] })
     try {
       const status = await opened(worker, settings, log)
       return new LaneClient(worker, status, queueBytesMax, log)
