@@ -20,7 +20,9 @@ import { openJournal } from './journal/client.ts'
 import { type Journal, lanes } from './journal/journal.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
+import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
+import { managementRoutes } from './management/routes.ts'
 import type { HealthReason } from './telemetry/health.ts'
 import type { Log } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
@@ -76,6 +78,7 @@ interface Rooms {
   /** Null unless this is the very first start. */
   readonly firstStart: Bootstrap | null
   readonly projects: ProjectKeys
+  readonly warnings: IngestionWarnings
   readonly events: Events
   readonly pool: DecodePool
 }
@@ -104,6 +107,8 @@ async function openRooms(
   const { postgres } = database
   const projects = await openProjectKeys({ postgres, file: keysFile, clock, log })
   releasers.push(() => projects.close())
+  const warnings = openIngestionWarnings({ postgres, clock, log })
+  releasers.push(() => warnings.close())
   const events = openEvents({
     dataDir,
     journalDir,
@@ -120,7 +125,7 @@ async function openRooms(
   })
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
-  return { journal, database, firstStart, projects, events, pool }
+  return { journal, database, firstStart, projects, warnings, events, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -133,7 +138,7 @@ async function untilReady(database: Database): Promise<Bootstrap> {
 }
 
 async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOptions): Promise<HttpServer> {
-  const { journal, projects, events, pool } = rooms
+  const { journal, database, projects, warnings, events, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
@@ -155,6 +160,8 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
     observer: {
       captured(report) {
         metrics.captured(report)
+        warnings.record(report.projectId, 'drop', report.drops)
+        warnings.record(report.projectId, 'warning', report.warnings)
       },
     },
   }
@@ -167,6 +174,15 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
     routes: [
       ...captureRoutes(intake, config.bodyBytesMax),
       ...operatorRoutes({ problems: () => problemsOf(rooms), metrics, metricsToken: config.metricsToken }),
+      ...managementRoutes({
+        postgres: database.postgres,
+        events,
+        warnings,
+        siteUrl: config.siteUrl,
+        trustedProxies: config.trustedProxies,
+        clock,
+        log,
+      }),
     ],
   })
   return http
