@@ -94,18 +94,23 @@ function refuseMethod(host: ExchangeHost, routes: readonly Route[], isPublic: bo
   }
 }
 
+/** Outside the management API any page may ask: SDKs look for endpoints that this server does not have. */
 function nothingThere(host: ExchangeHost, errorStyle: 'text' | 'json'): Handler {
   const reply = errorStyle === 'json' ? errorReply('json', new ServiceError('not_found')) : emptyReply(404)
+  const isPublic = errorStyle === 'text'
   const route: Route = {
     methods: [],
     path: '',
-    cors: 'none',
+    cors: isPublic ? 'public' : 'none',
     errorStyle,
     bodyBytesMax: strayBodyBytesMax,
     bodyTooLarge: 'request_too_large',
     handle: () => reply,
   }
-  return (res, req) => refuse(host, route, reply, res, req)
+  return (res, req) => {
+    if (isPublic && req.getMethod() === 'options') answerPreflight(res, req)
+    else refuse(host, route, reply, res, req)
+  }
 }
 
 function refuse(

@@ -32,6 +32,18 @@ t.test('answers an unknown path with an empty 404, under /api/ with the envelope
   t.equal((await request(world.port, 'GET /api/things//parts/1'))?.status, 404)
 })
 
+t.test('lets a page read that nothing is there, except under /api/', async (t) => {
+  const world = await openWorld()
+  t.teardown(() => world.server.closeNow())
+  const page = ['Origin: https://shop.example']
+  const stray = await request(world.port, 'GET /array/phc_x/config', page)
+  t.match(stray, { status: 404, headers: { 'access-control-allow-origin': 'https://shop.example' } })
+  t.equal((await request(world.port, 'OPTIONS /array/phc_x/config', page))?.status, 200)
+  const api = await request(world.port, 'GET /api/nowhere', page)
+  t.equal(api?.headers['access-control-allow-origin'], undefined)
+  t.equal((await request(world.port, 'OPTIONS /api/nowhere', page))?.status, 404)
+})
+
 t.test('answers another method of a known path with 405 and Allow', async (t) => {
   const world = await openWorld()
   t.teardown(() => world.server.closeNow())
