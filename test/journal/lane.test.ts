@@ -34,6 +34,23 @@ t.test('commits queued chains in one group and large ones by reference', async (
   t.same(readAll(disk, lane, 1000).texts, texts)
 })
 
+t.test('writes long key and duplicate columns from where they are', async (t) => {
+  const disk = new SimulatedDisk()
+  const keys = Array.from({ length: 300_000 }, (_, i) => i + 1)
+  const { lane, acks } = openLane(disk, { segmentBytes: 10_000_000, dedupWindowEvents: 400_000 })
+  lane.append(0, [part('first', keys)])
+  lane.append(1, [part('again', keys)])
+  run(lane)
+  t.same(
+    acks.map((ack) => ack.duplicateCount),
+    [0, 300_000],
+  )
+  const { texts, records, gaps } = readAll(disk, lane, 1000)
+  t.same([texts, gaps], [['first', 'again'], []])
+  t.equal(records[0]?.duplicates, null)
+  t.equal(flaggedIn(records[1]!).length, 300_000)
+})
+
 t.test('loops over short writes', async (t) => {
   const disk = new SimulatedDisk()
   disk.writeBytesMax = 7

@@ -58,7 +58,7 @@ export class SimulatedDisk implements Disk {
   }
 
   writev(fd: number, buffers: readonly Uint8Array[], offset: number): number {
-    const all = Uint8Array.from(Buffer.concat(buffers)).subarray(0, this.writeBytesMax)
+    const all = new Uint8Array(Buffer.concat(buffers)).subarray(0, this.writeBytesMax)
     try {
       this.#count('writev', this.#path(fd))
     } catch (error) {
