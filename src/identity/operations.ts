@@ -1,0 +1,156 @@
+// What the events of a batch do to persons and groups, in order: one operation for every event that is neither a
+// duplicate nor anonymous. An anonymous event does nothing here: its row carries its born id, and the override that a
+// later merge writes takes it along.
+//
+// A plain event costs the text of its distinct_id. Only events that may merge or change a group have their person
+// column read here, because what they name must be loaded before the fold.
+
+import { type EventBatch, EventFlag, textValue } from '../capture/event-batch.ts'
+import { assert } from '../lib/assert.ts'
+import { type GroupChange, groupNamed } from './group-change.ts'
+import { readMembers } from './json-members.ts'
+import { otherIdOf } from './other-id.ts'
+
+/**
+ * plain     says nothing: the person is only born
+ * update    person properties, some suppressed
+ * set       person properties, none suppressed (`$set`)
+ * birth     person properties for a person that is born with the event (`$exception`, `$$heatmap`)
+ * survey    an update that also notes when a survey was seen (`survey shown`)
+ * identify, alias, merge    joins two ids when `otherId` is not null (`$identify`, `$create_alias`, `$merge_dangerously`)
+ * group     changes a group (`$groupidentify`)
+ */
+export type OperationKind =
+  | 'plain'
+  | 'update'
+  | 'set'
+  | 'birth'
+  | 'survey'
+  | 'identify'
+  | 'alias'
+  | 'merge'
+  | 'group'
+
+/** Kinds that join ids. */
+export type MergeKind = 'identify' | 'alias' | 'merge'
+
+export interface Operation {
+  /** Of the event in its batch. */
+  readonly index: number
+  readonly kind: OperationKind
+  readonly distinctId: string
+  readonly hasGroups: boolean
+  /** The id to join with distinctId. */
+  readonly otherId: string | null
+  /** What a group operation says, when it says it properly. */
+  readonly group: GroupChange | null
+}
+
+/** Events [from, to) of a batch. */
+export interface EventsInput {
+  readonly kind: 'events'
+  readonly batch: EventBatch
+  readonly operations: readonly Operation[]
+  /** Events that are no duplicates, anonymous ones included. */
+  readonly eventCount: number
+}
+
+/** Removes a person with all its ids. One that is gone by then, merged into another, stays that other. */
+export interface DeletePersonInput {
+  readonly kind: 'delete_person'
+  readonly projectId: number
+  readonly personUuid: string
+  /** Also hides the events received up to `deletedAtMs`, which is fixed in the command. */
+  readonly deletesEvents: boolean
+  readonly deletedAtMs: number
+}
+
+export interface DeleteProjectInput {
+  readonly kind: 'delete_project'
+  readonly projectId: number
+}
+
+export type StepInput = EventsInput | DeletePersonInput | DeleteProjectInput
+
+/**
+ * Reads the operations of events [from, to). `duplicates` has bit i & 7 of byte i >> 3 set for a duplicate i, and is
+ * null when there is none.
+ */
+export function readOperations(
+  batch: EventBatch,
+  duplicates: Uint8Array | null,
+  from: number,
+  to: number,
+): EventsInput {
+  const operations: Operation[] = []
+  let eventCount = 0
+  for (let index = from; index < to; index++) {
+    if (duplicates !== null && (duplicates[index >> 3]! & (1 << (index & 7))) !== 0) continue
+    eventCount++
+    const flags = batch.flags[index]!
+    if ((flags & EventFlag.anonymous) === 0) operations.push(readOperation(batch, index, flags))
+  }
+  return { kind: 'events', batch, operations, eventCount }
+}
+
+/** The members of an event's person column, as they were sent. */
+export function personColumn(batch: EventBatch, index: number): Map<string, string> {
+  return isColumnEmpty(batch, index) ? new Map() : readMembers(textValue(batch.text.person, index))
+}
+
+function readOperation(batch: EventBatch, index: number, flags: number): Operation {
+  const kind = kindOf(batch, index)
+  let otherId: string | null = null
+  let group: GroupChange | null = null
+  if ((flags & EventFlag.identity) !== 0) {
+    const members = personColumn(batch, index)
+    if (kind === 'group') group = groupNamed(members)
+    else {
+      assert(kind === 'identify' || kind === 'alias' || kind === 'merge', 'an identity event joins ids')
+      otherId = otherIdOf(kind, members)
+    }
+  }
+  return {
+    index,
+    kind,
+    distinctId: textValue(batch.text.distinctId, index),
+    hasGroups: (flags & EventFlag.groups) !== 0,
+    otherId,
+    group,
+  }
+}
+
+/** The name is made a string only when it has the length of one that matters. */
+function kindOf(batch: EventBatch, index: number): OperationKind {
+  const { ends } = batch.text.event
+  const length = ends[index]! - (index === 0 ? 0 : ends[index - 1]! + 1)
+  switch (length) {
+    case 4:
+    case 9:
+    case 10:
+    case 12:
+    case 13:
+    case 14:
+    case 18: {
+      const kind = kindsByName.get(textValue(batch.text.event, index))
+      if (kind !== undefined) return kind
+    }
+  }
+  return isColumnEmpty(batch, index) ? 'plain' : 'update'
+}
+
+const kindsByName: ReadonlyMap<string, OperationKind> = new Map([
+  ['$set', 'set'],
+  ['$identify', 'identify'],
+  ['$$heatmap', 'birth'],
+  ['$exception', 'birth'],
+  ['survey shown', 'survey'],
+  ['$create_alias', 'alias'],
+  ['$groupidentify', 'group'],
+  ['$merge_dangerously', 'merge'],
+])
+
+function isColumnEmpty(batch: EventBatch, index: number): boolean {
+  const { ends } = batch.text.person
+  return ends[index] === (index === 0 ? 0 : ends[index - 1]! + 1)
+}
