@@ -47,6 +47,8 @@ const impureModules = /^node:(fs|net|http|https|dns|worker_threads|child_process
 const noTwin: Readonly<Record<string, string>> = {
   'src/capture/capture-task.ts': 'types only',
   'src/http/route.ts': 'types, and replies that every http test sees',
+  'src/identity/changes.ts': 'types only',
+  'src/identity/known.ts': 'types only',
   'src/journal/journal.ts': 'types only',
   'src/journal/lane-options.ts': 'types only',
   'src/journal/lane-report.ts': 'types only',
