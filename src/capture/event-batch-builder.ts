@@ -68,13 +68,10 @@ export class EventBatchBuilder {
   beginEvent(): void {
     if (this.count === this.#flags.length) this.#growRows(this.count * 2)
     for (let column = 0; column < textColumnNames.length; column++) {
-      this.#arena(column).size = this.#startOf(column, this.count)
+      const arena = this.#arena(column)
+      arena.valueStart = this.#startOf(column, this.count)
+      arena.size = arena.valueStart
     }
-  }
-
-  /** Where the value of the event being written starts in a text column. */
-  startOf(name: TextColumnName): number {
-    return this.#startOf(textColumnNames.indexOf(name), this.count)
   }
 
   /** Completes the event whose texts, uuid, born id and key are written. */

@@ -123,7 +123,7 @@ export class EventCapture {
     if (hasUuid === null) return this.#drop(scan, spans, 'uuid_invalid')
     const name = this.#writeName(scan, spans)
     const { event, distinctId } = builder.text
-    if (event.size === builder.startOf('event')) return this.#drop(scan, spans, 'event_name_empty')
+    if (event.size === event.valueStart) return this.#drop(scan, spans, 'event_name_empty')
     if (name === EventName.$performance_event) return this.#drop(scan, spans, 'performance_event')
     if (name === EventName.$$client_ingestion_warning) {
       this.#warn(scan, spans, 'client_ingestion_warning', '')
@@ -175,7 +175,7 @@ export class EventCapture {
   #refuse(scan: Scan, spans: EventSpans, name: number, isAnonymous: boolean): DropReason | null {
     const id = this.#builder.text.distinctId
     if (isTrue(scan, spans, Property.$cookieless_mode)) return 'cookieless_mode_off'
-    if (isSameText(cookielessId, id.bytes, this.#builder.startOf('distinctId'), id.size)) {
+    if (isSameText(cookielessId, id.bytes, id.valueStart, id.size)) {
       return 'cookieless_mode_off'
     }
     if (!isIdentityEvent(name)) return null
@@ -191,15 +191,21 @@ export class EventCapture {
   #writeKeys(projectId: number, hasUuid: boolean): void {
     const { text, uuids, bornIds, dedupKeys, count } = this.#builder
     const { event, distinctId } = text
-    const idStart = this.#builder.startOf('distinctId')
-    this.#bornIds.write(projectId, distinctId.bytes, idStart, distinctId.size, bornIds, count * 16)
+    this.#bornIds.write(
+      projectId,
+      distinctId.bytes,
+      distinctId.valueStart,
+      distinctId.size,
+      bornIds,
+      count * 16,
+    )
     dedupKeys[count * 2] = 0
     dedupKeys[count * 2 + 1] = 0
     if (!hasUuid) return
     beginDedupKey(projectId)
     addToDedupKey(uuids, count * 16, count * 16 + 16)
-    addToDedupKey(event.bytes, this.#builder.startOf('event'), event.size)
-    addToDedupKey(distinctId.bytes, idStart, distinctId.size)
+    addToDedupKey(event.bytes, event.valueStart, event.size)
+    addToDedupKey(distinctId.bytes, distinctId.valueStart, distinctId.size)
     endDedupKey(dedupKeys, count * 2)
   }
 
@@ -240,8 +246,8 @@ export class EventCapture {
 
   #holdsSeparator(): boolean {
     for (const name of plainTextColumns) {
-      const { bytes, size } = this.#builder.text[name]
-      for (let at = this.#builder.startOf(name); at < size; at++) if (bytes[at] === separatorByte) return true
+      const { bytes, size, valueStart } = this.#builder.text[name]
+      for (let at = valueStart; at < size; at++) if (bytes[at] === separatorByte) return true
     }
     return false
   }

@@ -3,6 +3,7 @@
 
 import { Field, fieldIndex, propertyIndex } from './event-keys.ts'
 import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
+import { extendLayout, followLayout } from './key-layout.ts'
 import { addKey, clearKeys } from './plain-keys.ts'
 import {
   closeBrace,
@@ -22,6 +23,7 @@ import {
   dropProperties,
   EventMark,
   endRecord,
+  hasMark,
   hasSpan,
   mark,
   type SpanTape,
@@ -86,26 +88,24 @@ export function findField(scan: Scan, start: number, end: number): number {
 /** Scans the properties object at `at`. */
 function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
   const { bytes } = scan
-  const { plainKeys } = tape
+  const { layout } = tape
   if (scan.deepest < 2) scan.deepest = 2
-  clearKeys(plainKeys)
+  let follows = true
   let count = 0
   let before = at + 1
   let place = skipSpace(scan, at + 1)
   while (bytes[place] !== closeBrace || count > 0) {
-    if (bytes[place] !== quote) fail(scan, place, 'a key')
-    const keyStart = place + 1
-    const keyEnd = skipString(scan, keyStart)
+    let keyEnd = follows ? followLayout(scan, layout, count, place) : 0
     let property: number
-    if (scan.lastEscape < keyStart) {
-      const sample = sampleKey(bytes, keyStart, keyEnd)
-      property = findKey(propertyIndex, bytes, keyStart, keyEnd, sample)
-      if (property < 0 && !addKey(plainKeys, bytes, keyStart, keyEnd, sample)) mark(tape, EventMark.mayRepeat)
-    } else {
-      property = findEscapedKey(propertyIndex, bytes, keyStart, keyEnd)
-      if (property < 0) mark(tape, EventMark.mayRepeat)
+    if (keyEnd > 0) property = layout.keys[count]!
+    else {
+      if (follows) leaveLayout(tape, bytes, count)
+      follows = false
+      if (bytes[place] !== quote) fail(scan, place, 'a key')
+      keyEnd = skipString(scan, place + 1) + 1
+      property = findProperty(scan, tape, place, keyEnd, count)
     }
-    const start = skipColon(scan, keyEnd + 1)
+    const start = skipColon(scan, keyEnd)
     place = skipValue(scan, start, 3)
     if (property >= 0) addSpan(tape, property, before, start, place)
     count++
@@ -116,5 +116,36 @@ function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
     place = skipSpace(scan, place + 1)
   }
   tape.propertyCount = count
+  if (hasMark(tape, EventMark.mayRepeat)) layout.count = 0
   return place + 1
+}
+
+/** The properties from number `count` on are not those of the event before: looks at the ones so far again. */
+function leaveLayout(tape: SpanTape, bytes: Uint8Array, count: number): void {
+  const { layout, plainKeys } = tape
+  layout.count = count
+  clearKeys(plainKeys)
+  for (let index = 0; index < count; index++) {
+    if (layout.keys[index]! >= 0) continue
+    const start = layout.starts[index]! + 1
+    const end = layout.ends[index]! - 1
+    if (!addKey(plainKeys, bytes, start, end, sampleKey(bytes, start, end))) mark(tape, EventMark.mayRepeat)
+  }
+}
+
+/** The number of property `index`, whose name is at [start, end), quotes included; -1 when it is not known. */
+function findProperty(scan: Scan, tape: SpanTape, start: number, end: number, index: number): number {
+  const { bytes } = scan
+  if (scan.lastEscape > start) {
+    const property = findEscapedKey(propertyIndex, bytes, start + 1, end - 1)
+    if (property < 0) mark(tape, EventMark.mayRepeat)
+    return property
+  }
+  const sample = sampleKey(bytes, start + 1, end - 1)
+  const property = findKey(propertyIndex, bytes, start + 1, end - 1, sample)
+  if (property < 0 && !addKey(tape.plainKeys, bytes, start + 1, end - 1, sample)) {
+    mark(tape, EventMark.mayRepeat)
+  }
+  extendLayout(tape.layout, index, start, end, property)
+  return property
 }

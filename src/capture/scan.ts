@@ -15,6 +15,7 @@ import type { Bytes } from '../lib/bytes.ts'
 /** A text under the scanner. Plain data: the functions below advance through it. */
 export interface Scan {
   readonly bytes: Bytes
+  readonly view: DataView
   readonly end: number
   /** Place of the last backslash passed: a string that starts after it has no escapes. Whoever goes back resets it. */
   lastEscape: number
@@ -69,6 +70,7 @@ const literals = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')
 export function openScan(bytes: Bytes, repairs: boolean): Scan {
   return {
     bytes,
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
     end: bytes.length,
     lastEscape: -1,
     hasEscapes: false,
@@ -112,9 +114,20 @@ export function skipValue(scan: Scan, at: number, depth: number): number {
 
 /** Returns the place of the closing quote of the string whose first character is at `at`. */
 export function skipString(scan: Scan, at: number): number {
-  const { bytes, end } = scan
+  const { bytes, end, view } = scan
   let place = at
   for (;;) {
+    while (place + 4 <= end) {
+      const word = view.getInt32(place, true)
+      const quotes = word ^ 0x22222222
+      const slashes = word ^ 0x5c5c5c5c
+      const found =
+        ((quotes - 0x01010101) & ~quotes) |
+        ((slashes - 0x01010101) & ~slashes) |
+        ((word - 0x20202020) & ~word)
+      if ((found & 0x80808080) !== 0) break
+      place += 4
+    }
     while (place < end && plainBytes[bytes[place]!] === 1) place++
     if (place >= end) fail(scan, place, 'a closing quote')
     if (bytes[place] === quote) return place

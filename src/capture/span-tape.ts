@@ -7,6 +7,7 @@
 // The tape takes what fits in its limit; events past it are scanned again when their turn comes.
 
 import { keyCount, lastField } from './event-keys.ts'
+import { createKeyLayout, type KeyLayout } from './key-layout.ts'
 import { createPlainKeys, type PlainKeys } from './plain-keys.ts'
 
 /** Marks of an event. */
@@ -40,6 +41,8 @@ export interface SpanTape {
   propertyCount: number
   /** Names of its properties that are not known keys. */
   readonly plainKeys: PlainKeys
+  /** Names of the properties of the record before. */
+  readonly layout: KeyLayout
 }
 
 export function createTape(): SpanTape {
@@ -51,11 +54,14 @@ export function createTape(): SpanTape {
     keySeen: new Int32Array(keyCount),
     propertyCount: 0,
     plainKeys: createPlainKeys(),
+    layout: createKeyLayout(),
   }
 }
 
+/** Forgets all records. Whoever scans another text begins with this. */
 export function clearTape(tape: SpanTape): void {
   tape.used = 0
+  tape.layout.count = 0
 }
 
 /** Begins the record of the event at `start`, in place of one that was not kept. */
@@ -70,6 +76,10 @@ export function beginRecord(tape: SpanTape, start: number): void {
 
 export function mark(tape: SpanTape, bits: number): void {
   tape.cells[tape.used + 3]! |= bits
+}
+
+export function hasMark(tape: SpanTape, bits: number): boolean {
+  return (tape.cells[tape.used + 3]! & bits) !== 0
 }
 
 /** Notes the span of a known key's value. `before` is where the entry before it ends. */

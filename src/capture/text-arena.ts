@@ -9,6 +9,8 @@ export class TextArena {
   bytes: Bytes
   /** Bytes in use. Whoever reserved room may write there and move it on. */
   size = 0
+  /** Where the value being written starts, for an arena that is a column. */
+  valueStart = 0
   readonly #firstSize: number
 
   constructor(firstSize: number) {
