@@ -97,6 +97,7 @@ async function openRooms(
     quarantineDir: join(dataDir, 'quarantine'),
     keepBytes: config.journalKeepBytes,
     dedupWindowEvents: config.dedupWindowEvents,
+    killAt: config.crashAt,
     log: (level, message, fields) => log[level](fields, message),
   })
   releasers.push(() => journal.close())
