@@ -3,6 +3,9 @@
 // Rows travel as texts (bulk.ts): one BLOB parameter a column, split and unnested there. What cannot travel that way
 // goes alone, value by value: an event that holds the separator byte, and an event so large that copying it into a
 // text would not pay. The order stays: the bulk before it is loaded first.
+//
+// Every parameter is bound with exactly the type that its cast names. With any other, DuckDB plans the statement again
+// for each execution and folds the texts into constants: 8.0 instead of 3.5 µs of CPU an event, before the commit.
 
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
@@ -95,7 +98,7 @@ export class Loader {
     if (this.#bulk.rows === 0) return
     const statement = this.#bulkStatement
     for (const [column, text] of this.#bulk.texts().entries()) statement.bindBlob(column + 1, text)
-    statement.bindInteger(13, laneNumbers[lane])
+    statement.bindUTinyInt(13, laneNumbers[lane])
     this.#bulk.clear()
     await statement.run()
   }
@@ -125,9 +128,9 @@ export class Loader {
     statement.bindBlob(9, valueBytes(text.elementsChain, index))
     statement.bindBoolean(10, header.historical)
     statement.bindBoolean(11, (batch.flags[index]! & EventFlag.anonymous) !== 0)
-    statement.bindInteger(12, laneNumbers[lane])
+    statement.bindUTinyInt(12, laneNumbers[lane])
     statement.bindBigInt(13, BigInt(record.position))
-    statement.bindInteger(14, index)
+    statement.bindUInteger(14, index)
     await statement.run()
   }
 }
