@@ -116,7 +116,7 @@ async function openRooms(
     journal,
     memoryLimitBytes: duckdbMemoryLimitBytes(config),
     threads: config.duckdbThreads,
-    killPoint: null,
+    killPoint: config.crashAt,
     log,
     clock,
   })

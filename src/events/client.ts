@@ -5,13 +5,12 @@
 // events_unavailable. A lost store or thread is never replaced: `onFailed` tells the process to end.
 
 import { Piscina } from 'piscina'
-import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
+import { isServiceError, ServiceError } from '../errors.ts'
 import type { Journal, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { StepOutcome } from './consumer.ts'
 import { messageOf } from './failure.ts'
-import type { KillPoint } from './kill.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import {
   type Answer,
@@ -20,10 +19,11 @@ import {
   type QueryValue,
   valueOfAnswer,
 } from './messages.ts'
-import { forLanes, type Offsets, originOffset, type Positions } from './offset.ts'
+import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from './offset.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
+import { Waiters } from './waiters.ts'
 
 export interface EventsLog {
   info(fields: object, message: string): void
@@ -39,8 +39,8 @@ export interface EventsOptions {
   readonly threads: number
   readonly log: EventsLog
   readonly clock: Clock
-  /** For crash tests. */
-  readonly killPoint: KillPoint | null
+  /** Where a crash test wants the process to end (kill.ts); any other name means nowhere. */
+  readonly killPoint: string | null
 }
 
 export interface EventsState {
@@ -84,13 +84,6 @@ const threadFile = new URL('../../workers/events.js', import.meta.url).href
 /** What a task of kind `K` carries. */
 type Fields<K extends keyof EventsTasks> = Omit<EventsTasks[K][0], 'kind'>
 
-interface Waiter {
-  readonly lane: Lane
-  readonly position: Position
-  readonly resolve: () => void
-  readonly reject: (error: ServiceError) => void
-}
-
 /** Starts the events thread. Returns before the store is open. */
 export function openEvents(options: EventsOptions): Events {
   return new EventsClient(options)
@@ -101,10 +94,10 @@ class EventsClient implements Events {
   readonly #pool: Piscina
   readonly #pump: Pump
   readonly #gate = new ReadGate(readsMax, readsWaitingMax)
+  readonly #waiters = new Waiters()
   readonly #opening: Promise<void>
   readonly #checkpointListeners: ((checkpointed: Positions) => void)[] = []
   readonly #failedListeners: ((error: ServiceError) => void)[] = []
-  #waiters: Waiter[] = []
   #isReady = false
   #isClosing = false
   #failure: ServiceError | null = null
@@ -166,10 +159,9 @@ class EventsClient implements Events {
     if (this.#isReady && this.#offsets[lane].position >= position) return Promise.resolve()
     const refusal = this.#refusal()
     if (refusal !== null) return Promise.reject(refusal)
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ lane, position, resolve, reject })
-      if (this.#isReady) this.#pump.hurry()
-    })
+    const waiting = this.#waiters.wait(lane, position)
+    if (this.#isReady) this.#pump.hurry()
+    return waiting
   }
 
   onCheckpoint(listener: (checkpointed: Positions) => void): void {
@@ -191,7 +183,7 @@ class EventsClient implements Events {
     this.#isClosing = true
     this.#isReady = false
     this.#pump.halt()
-    this.#rejectWaiters(new ServiceError('stopping'))
+    this.#waiters.reject(new ServiceError('stopping'))
     if (this.#failure === null) await this.#ask('close', {})
     await this.#pool.destroy()
   }
@@ -207,14 +199,14 @@ class EventsClient implements Events {
     for (const remedy of opened.remedies) log.warn({}, `events: ${remedy}`)
     if (opened.reason !== null) log.error({}, `events: loading is stopped: ${opened.reason}`)
     this.#isReady = true
-    this.#settleWaiters()
-    if (opened.reason !== null) this.#rejectWaiters(this.#unavailable())
+    this.#waiters.settle(this.#offsets)
+    if (opened.reason !== null) this.#waiters.reject(this.#unavailable())
     this.#wake()
   }
 
   #wake(): void {
     if (!this.#isReady || this.#reason !== null || this.#failure !== null) return
-    if (this.#waiters.length > 0) this.#pump.hurry()
+    if (this.#waiters.count > 0) this.#pump.hurry()
     else this.#pump.wake()
   }
 
@@ -252,7 +244,8 @@ class EventsClient implements Events {
         this.#counts = outcome.counts
         this.#lastTransaction = { rows: outcome.rows, ms: outcome.ms }
         for (const remark of outcome.remarks) log.warn({}, `events: ${remark}`)
-        this.#settleWaiters()
+        this.#waiters.settle(this.#offsets)
+        if (this.#waiters.count > 0) this.#pump.hurry()
         return true
       case 'retry':
         log.warn({}, `events: a transaction was rolled back and is tried again: ${outcome.detail}`)
@@ -260,7 +253,7 @@ class EventsClient implements Events {
       case 'stopped':
         log.error({}, `events: loading is stopped: ${outcome.detail}`)
         this.#reason = outcome.detail
-        this.#rejectWaiters(this.#unavailable())
+        this.#waiters.reject(this.#unavailable())
         return false
       case 'fatal':
         this.#fail(new ServiceError('storage_failed', { detail: outcome.detail }))
@@ -274,7 +267,7 @@ class EventsClient implements Events {
     this.#failure = failure
     this.#isReady = false
     this.#pump.halt()
-    this.#rejectWaiters(this.#unavailable())
+    this.#waiters.reject(this.#unavailable())
     this.#options.log.error({ err: failure }, 'events: the store failed')
     for (const listener of this.#failedListeners) listener(failure)
   }
@@ -284,23 +277,10 @@ class EventsClient implements Events {
     return this.#failure === null && this.#reason === null ? null : this.#unavailable()
   }
 
-  #unavailable(code: ErrorCode = 'events_unavailable'): ServiceError {
+  #unavailable(): ServiceError {
     const reason = this.#failure?.detail ?? this.#reason
-    return new ServiceError(
-      code,
-      reason === null ? {} : { detail: `The events store is not ready: ${reason}` },
-    )
-  }
-
-  #settleWaiters(): void {
-    const isDone = ({ lane, position }: Waiter) => this.#offsets[lane].position >= position
-    for (const waiter of this.#waiters) if (isDone(waiter)) waiter.resolve()
-    this.#waiters = this.#waiters.filter((waiter) => !isDone(waiter))
-  }
-
-  #rejectWaiters(error: ServiceError): void {
-    for (const waiter of this.#waiters) waiter.reject(error)
-    this.#waiters = []
+    const options = reason === null ? {} : { detail: `The events store is not ready: ${reason}` }
+    return new ServiceError('events_unavailable', options)
   }
 
   #committed(): Positions {
@@ -311,10 +291,6 @@ class EventsClient implements Events {
   #lagBytes(lane: Lane): number {
     return Math.max(0, this.#options.journal.state().lanes[lane].committed - this.#offsets[lane].position)
   }
-}
-
-function positionsOf(offsets: Offsets): Positions {
-  return forLanes((lane) => offsets[lane].position)
 }
 
 function lost(why: string): ServiceError {

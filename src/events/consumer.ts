@@ -4,30 +4,29 @@
 // A step that fails is rolled back, and the offset is read from the store again: a COMMIT that reports an error may
 // have happened. Then, by the kind of failure (failure.ts):
 //   transient   the next step takes half as many rows
-//   poison      some row of the step is at fault. The consumer is *suspicious* of so many rows: each step takes half
-//               of them; a good half leaves the other, a bad half becomes the suspects. A single suspect goes alone,
-//               value by value; if it fails again it is *condemned*, and the next step sets it aside in its place.
+//   poison      the row at fault is found by halving and set aside (suspicion.ts)
 //   fatal, bug  the caller stops
 
-import { type EventBatch, openEventBatch } from '../capture/event-batch.ts'
+import { openEventBatch } from '../capture/event-batch.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
 import { decodeCommand } from './command.ts'
 import { failureOf, shortMessage } from './failure.ts'
-import { type KillPoint, killAt } from './kill.ts'
+import { killAt } from './kill.ts'
 import { isDuplicate, Loader } from './load.ts'
-import { forLanes, laneNumbers, type Offset, type Offsets, type Positions, sameOffset } from './offset.ts'
+import { forLanes, type Offset, type Offsets, type Positions, positionsOf, sameOffset } from './offset.ts'
 import { Pace } from './pace.ts'
-import { type Counts, readStored, writeProgress } from './progress.ts'
-import { quarantineEvent } from './quarantine.ts'
+import { type Counts, readStored, writeGap, writeProgress } from './progress.ts'
+import { type PlacedEvent, quarantineEvent } from './quarantine.ts'
 import type { Store } from './store.ts'
+import { acquit, type Suspicion, suspect, tryRows } from './suspicion.ts'
 
 export interface ConsumerOptions {
   /** Lineage of the journal that is applied. */
   readonly epoch: string
   readonly clock: Clock
-  readonly killPoint: KillPoint | null
+  readonly killPoint: string | null
 }
 
 export type StepOutcome =
@@ -53,14 +52,6 @@ export type StepOutcome =
 /** At most this much of the journal is in memory at a time, or one record. */
 const chunkBytesMax = 16 * 1024 * 1024
 const chunkBytesMin = 256 * 1024
-
-interface Suspicion {
-  readonly lane: Lane
-  /** The row at fault is among the next so many. */
-  rows: number
-  /** What the single suspect failed with when it was loaded alone. */
-  condemned: unknown
-}
 
 /** One transaction in the making. */
 interface Attempt {
@@ -137,8 +128,9 @@ export class Consumer {
   /** Which lane is loaded up to how many rows of the whole transaction, in turn. */
   #turns(committed: Positions): { lane: Lane; rowsUpTo: number }[] {
     if (this.#suspicion !== null) {
-      const { lane, rows } = this.#suspicion
-      return [{ lane, rowsUpTo: Math.min(Math.max(1, Math.floor(rows / 2)), this.#pace.rowsMax) }]
+      return [
+        { lane: this.#suspicion.lane, rowsUpTo: Math.min(tryRows(this.#suspicion), this.#pace.rowsMax) },
+      ]
     }
     const waiting = forLanes((lane) => committed[lane] - this.#offsets[lane].position)
     const rows = this.#pace.rows(waiting.realtime + waiting.historical)
@@ -168,10 +160,7 @@ export class Consumer {
       const { position } = attempt.offsets[lane]
       for (const gap of chunk.gaps) {
         if (gap.position < from.position || gap.position >= position) continue
-        await this.#store.writer.run(
-          'insert into gap values ($1::utinyint, $2::bigint, $3::bigint, make_timestamptz($4::bigint))',
-          [laneNumbers[lane], BigInt(gap.position), BigInt(gap.end), BigInt(this.#nowMicros())],
-        )
+        await writeGap(this.#store.writer, lane, gap, this.#nowMicros())
         attempt.remarks.push(
           `the ${lane} lane is damaged from ${gap.position} to ${gap.end}; went on behind it`,
         )
@@ -198,13 +187,13 @@ export class Consumer {
       attempt.rows++
     } else {
       const batch = openEventBatch(record.payload)
-      const isCondemned = this.#suspicion !== null && this.#suspicion.condemned !== null
-      const { next, rows, duplicates } = isCondemned
-        ? await this.#setAside(attempt, lane, record, batch, from)
+      const condemned = this.#suspicion?.condemned ?? null
+      const { next, rows, duplicates } = condemned
+        ? await this.#setAside(attempt, { lane, record, batch, index: from }, condemned.error)
         : await this.#loader.load(lane, record, batch, from, rowsUpTo - attempt.rows)
       attempt.rows += rows
       attempt.counts[lane].duplicates += duplicates
-      if (!isCondemned) attempt.counts[lane].events += rows
+      if (condemned === null) attempt.counts[lane].events += rows
       if (next < record.eventCount) {
         attempt.offsets[lane] = { position: record.position, index: next }
         return false
@@ -222,16 +211,15 @@ export class Consumer {
     )
   }
 
-  /** Sets the condemned event aside: the first one from `from` on that is not a duplicate. */
-  async #setAside(attempt: Attempt, lane: Lane, record: JournalRecord, batch: EventBatch, from: number) {
-    let index = from
+  /** Sets the condemned event aside: the first one from `first` on that is not a duplicate. */
+  async #setAside(attempt: Attempt, first: PlacedEvent, error: unknown) {
+    const { lane, record } = first
+    let { index } = first
     while (index < record.eventCount && isDuplicate(record, index)) index++
-    const duplicates = index - from
+    const duplicates = index - first.index
     if (index === record.eventCount) return { next: index, rows: 0, duplicates }
     const { writer, quarantineDir } = this.#store
-    const error = this.#suspicion?.condemned
-    const event = { lane, record, batch, index }
-    const file = await quarantineEvent(writer, quarantineDir, event, error, this.#nowMicros())
+    const file = await quarantineEvent(writer, quarantineDir, { ...first, index }, error, this.#nowMicros())
     attempt.counts[lane].quarantined++
     attempt.remarks.push(`an event could not be stored and was set aside as ${file}: ${shortMessage(error)}`)
     return { next: index + 1, rows: 1, duplicates }
@@ -255,11 +243,7 @@ export class Consumer {
       await this.#store.writer.run('rollback').catch(() => null)
       const { offsets } = await readStored(this.#store.writer)
       if (lanes.some((lane) => !sameOffset(offsets[lane], this.#offsets[lane])))
-        return this.#applied(
-          attempt,
-          forLanes((lane) => offsets[lane].position),
-          0,
-        )
+        return this.#applied(attempt, positionsOf(offsets), 0)
     } catch (cause) {
       // Not knowing where the store stands, nothing may be loaded: the next start will read it.
       return { kind: 'fatal', detail: `${detail}; then the offset could not be read: ${shortMessage(cause)}` }
@@ -269,11 +253,9 @@ export class Consumer {
       this.#pace.failed(attempt.rows)
       return { kind: 'retry', again: 'later', detail }
     }
-    if (this.#suspicion !== null && this.#suspicion.condemned !== null)
+    if (this.#suspicion?.condemned)
       return { kind: 'stopped', detail: `an event could not even be set aside: ${detail}` }
-    const { lane, laneRowsMax } = attempt
-    const isAlone = this.#suspicion !== null && laneRowsMax === 1
-    this.#suspicion = { lane, rows: laneRowsMax, condemned: isAlone ? error : null }
+    this.#suspicion = suspect(this.#suspicion, attempt.lane, attempt.laneRowsMax, error)
     return { kind: 'retry', again: 'now', detail }
   }
 
@@ -287,11 +269,9 @@ export class Consumer {
     }
     this.#counts = total
     this.#offsets = { ...attempt.offsets }
-    const suspicion = this.#suspicion
-    if (suspicion !== null) {
-      suspicion.rows -= attempt.rows
-      const isOver = this.#offsets[suspicion.lane].position >= committed[suspicion.lane]
-      if (suspicion.rows <= 0 || suspicion.condemned !== null || isOver) this.#suspicion = null
+    if (this.#suspicion !== null) {
+      const isPassed = this.#offsets[this.#suspicion.lane].position >= committed[this.#suspicion.lane]
+      this.#suspicion = isPassed ? null : acquit(this.#suspicion, attempt.rows)
     }
     const { rows, bytes, remarks } = attempt
     return { kind: 'applied', offsets: this.#offsets, counts: total, rows, bytes, ms, remarks }

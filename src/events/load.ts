@@ -60,7 +60,8 @@ export class Loader {
 
   /**
    * Loads events of `record` from event `from` on, at most `rowsMax` rows; duplicates are passed over. A single
-   * row always goes alone, so that an error is surely its own. What is loaded may still wait in the bulk: call `flush` before the transaction ends or the lane changes.
+   * row always goes alone, so that an error is surely its own. What is loaded may still wait in the bulk: call `flush`
+   * before the transaction ends or the lane changes.
    * Errors: DuckDB's, with the bulk in disorder: call `discard`.
    */
   async load(

@@ -5,7 +5,6 @@ import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
 import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
 import { messageOf } from './failure.ts'
-import type { KillPoint } from './kill.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import type { Offsets, Positions } from './offset.ts'
 import type { Counts } from './progress.ts'
@@ -18,7 +17,7 @@ export interface OpenTask {
   readonly journal: JournalState
   readonly memoryLimitBytes: number
   readonly threads: number
-  readonly killPoint: KillPoint | null
+  readonly killPoint: string | null
 }
 
 export interface Opened {

@@ -29,3 +29,8 @@ export function forLanes<T>(make: (lane: Lane) => T): Record<Lane, T> {
 export function sameOffset(left: Offset, right: Offset): boolean {
   return left.position === right.position && left.index === right.index
 }
+
+/** The records that the offsets stand at. */
+export function positionsOf(offsets: Offsets): Positions {
+  return forLanes((lane) => offsets[lane].position)
+}

@@ -2,7 +2,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
-import type { JournalState, Lane, Position } from '../journal/journal.ts'
+import type { JournalGap, JournalState, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import { forLanes, laneNumbers, type Offset, type Offsets, originOffset } from './offset.ts'
 
@@ -72,6 +72,19 @@ export async function writeProgress(
   )
 }
 
+/** Appends a damaged stretch that the loader passes over to the running transaction. */
+export async function writeGap(
+  connection: DuckDBConnection,
+  lane: Lane,
+  gap: JournalGap,
+  atMicros: number,
+): Promise<void> {
+  await connection.run(
+    'insert into gap values ($1::utinyint, $2::bigint, $3::bigint, make_timestamptz($4::bigint))',
+    [laneNumbers[lane], BigInt(gap.position), BigInt(gap.end), BigInt(atMicros)],
+  )
+}
+
 /**
  * Holds the store against the journal. Returns null when loading can go on, or the reason why it cannot.
  * Errors: lineage_foreign when the store was loaded from another journal, or from more of this one than there is.
@@ -93,7 +106,10 @@ export function checkLineage(stored: Stored, journal: JournalState): string | nu
       throw new ServiceError('lineage_foreign', { detail })
     }
     if (position < oldest)
-      return `the journal's ${lane} lane begins at ${oldest}, the events store needs it from ${position}: restore a newer backup of events.duckdb`
+      return (
+        `the journal's ${lane} lane begins at ${oldest}, the events store needs it from ${position}: ` +
+        'restore a newer backup of events.duckdb'
+      )
   }
   return null
 }

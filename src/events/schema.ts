@@ -13,7 +13,8 @@ const folder = new URL('../../../sql/duckdb/', import.meta.url)
  */
 export async function applySchema(connection: DuckDBConnection, atMicros: number): Promise<void> {
   await connection.run(
-    'create table if not exists schema_file (number integer not null, name varchar not null, applied_at timestamptz not null)',
+    `create table if not exists
+      schema_file (number integer not null, name varchar not null, applied_at timestamptz not null)`,
   )
   const files = schemaFiles()
   const reader = await connection.runAndReadAll('select coalesce(max(number), 0) from schema_file')

@@ -8,7 +8,7 @@ import { assert, unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Consumer } from './consumer.ts'
 import { failureOf, shortMessage } from './failure.ts'
-import { type KillPoint, killAt } from './kill.ts'
+import { killAt } from './kill.ts'
 import { listEvents } from './list.ts'
 import {
   type Answer,
@@ -31,7 +31,7 @@ interface Open {
   readonly store: Store
   readonly consumer: Consumer
   readonly readers: Readers
-  readonly killPoint: KillPoint | null
+  readonly killPoint: string | null
 }
 
 export class EventsThread {

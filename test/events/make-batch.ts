@@ -36,6 +36,14 @@ export function uuidOf(n: number): string {
   return `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 }
 
+/** `count` plain rows whose uuids end in `first`, `first` + 1, …, as does the property `n`. */
+export function plainRows(first: number, count: number): RowInput[] {
+  return Array.from({ length: count }, (_, i) => ({
+    uuid: uuidOf(first + i),
+    properties: `{"n":${first + i}}`,
+  }))
+}
+
 export function makeBatch(input: BatchInput): Bytes {
   const { rows } = input
   const text: Partial<Record<TextColumnName, TextColumn>> = {}

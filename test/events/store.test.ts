@@ -12,21 +12,10 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
-import { checkLineage } from '../../src/events/progress.ts'
 import { openStore } from '../../src/events/store.ts'
-import type { JournalState, Position } from '../../src/journal/journal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { type RowInput, uuidOf } from './make-batch.ts'
-import { epoch, FakeJournal, openWorld } from './world.ts'
-
-const at = (position: number) => position as Position // made up for these tests
-
-function rows(first: number, count: number): RowInput[] {
-  return Array.from({ length: count }, (_, i) => ({
-    uuid: uuidOf(first + i),
-    properties: `{"n":${first + i}}`,
-  }))
-}
+import { plainRows } from './make-batch.ts'
+import { FakeJournal, openWorld } from './world.ts'
 
 /**
  * Makes a folder that looks like one after a crash: 200 events are in the file, 300 more only in the write-ahead log.
@@ -34,12 +23,12 @@ function rows(first: number, count: number): RowInput[] {
 async function crashed(dir: string): Promise<{ dir: string; journal: FakeJournal }> {
   const journal = new FakeJournal()
   const live = join(dir, 'live')
-  journal.append({ rows: rows(0, 200) })
+  journal.append({ rows: plainRows(0, 200) })
   const world = await openWorld(live, journal)
   await world.applyAll()
   await world.store.writer.run('checkpoint')
   for (let i = 0; i < 3; i++) {
-    journal.append({ rows: rows(200 + i * 100, 100) })
+    journal.append({ rows: plainRows(200 + i * 100, 100) })
     await world.applyAll()
   }
   const copy = join(dir, 'crashed')
@@ -184,41 +173,4 @@ t.test('spills into its own folder when memory is short', async (t) => {
     'select count(*) from (select x, md5(x::varchar) as m from range(3000000) r(x) order by m)',
   )
   t.strictSame(reader.getRowsJson(), [['3000000']])
-})
-
-t.test('holds its offsets against the journal', async (t) => {
-  const stored = {
-    epoch,
-    offsets: { realtime: { position: at(500), index: 3 }, historical: { position: at(0), index: 0 } },
-    counts: { events: 1, duplicates: 0, quarantined: 0 },
-  }
-  const lane = {
-    oldest: at(0),
-    committed: at(1000),
-    queuedBytes: 0,
-    storedBytes: 0,
-    damagedBytes: 0,
-    isFull: false,
-  }
-  const journal: JournalState = { epoch, lanes: { realtime: lane, historical: lane } }
-  const withRealtime = (change: Partial<typeof lane>): JournalState => ({
-    ...journal,
-    lanes: { ...journal.lanes, realtime: { ...lane, ...change } },
-  })
-
-  t.equal(checkLineage(stored, journal), null)
-  t.equal(checkLineage(stored, withRealtime({ oldest: at(500) })), null)
-  t.match(
-    checkLineage(stored, withRealtime({ oldest: at(501) })),
-    /the journal's realtime lane begins at 501, the events store needs it from 500/,
-  )
-  t.throws(() => checkLineage(stored, withRealtime({ committed: at(500) })), { code: 'lineage_foreign' })
-  t.throws(() => checkLineage(stored, { ...journal, epoch: uuidOf(9) }), { code: 'lineage_foreign' })
-  t.match(
-    checkLineage(
-      { ...stored, epoch: null, offsets: { ...stored.offsets, realtime: { position: at(0), index: 0 } } },
-      withRealtime({ oldest: at(64) }),
-    ),
-    /begins at 64/,
-  )
 })

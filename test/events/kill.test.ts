@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { crashJournal } from './crash-child.ts'
+import { crashJournal } from './kill-child.ts'
 import { openWorld } from './world.ts'
 
-const child = fileURLToPath(new URL('crash-child.js', import.meta.url))
+const child = fileURLToPath(new URL('kill-child.js', import.meta.url))
 
 /** Runs the child to its end and says how it ended. */
 function run(dataDir: string, killPoint: string, killAfterMs: number | null = null): Promise<string> {

@@ -1,4 +1,4 @@
-// Run by crash.test.ts in a process of its own: loads a journal that is the same every time into the folder given,
+// Run by kill.test.ts in a process of its own: loads a journal that is the same every time into the folder given,
 // and dies at the kill point given. Arguments: data folder, kill point or "none".
 
 import type { KillPoint } from '../../src/events/kill.ts'
@@ -35,7 +35,7 @@ async function main(dataDir: string, killPoint: KillPoint | null): Promise<void>
 }
 
 const [, script, dataDir, killPoint] = process.argv
-if (script?.endsWith('crash-child.js') && dataDir !== undefined) {
+if (script?.endsWith('kill-child.js') && dataDir !== undefined) {
   // The parent passes a kill point or "none".
   await main(dataDir, killPoint === 'none' ? null : (killPoint as KillPoint))
 }
