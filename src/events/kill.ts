@@ -1,4 +1,5 @@
-// Kill points: places where a crash test makes the process die as if the power went. Null everywhere else; names of other rooms mean nothing here.
+// Kill points: places where a crash test makes the process die as if the power went (setting CRASH_AT). Names of other
+// rooms mean nothing here.
 
 export type KillPoint = 'in_duck_commit' | 'after_duck_commit' | 'in_checkpoint'
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   copyFileSync,
@@ -10,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
 import { openStore } from '../../src/events/store.ts'
@@ -126,6 +129,22 @@ t.test('refuses a second open in the same process', async (t) => {
   world.close()
   const again = await openWorld(dir, new FakeJournal())
   again.close()
+})
+
+t.test('refuses a store that another process holds, and leaves it alone', async (t) => {
+  const dir = t.testdir()
+  const holder = spawn(process.execPath, [fileURLToPath(new URL('lock-child.js', import.meta.url)), dir])
+  await once(holder.stdout, 'data')
+
+  const error = await openWorld(dir, new FakeJournal()).catch((error: unknown) => error)
+  t.ok(isServiceError(error, 'data_dir_unusable'))
+  t.match(error, { detail: /Could not set lock/ })
+  t.strictSame(readdirSync(join(dir, 'quarantine')), [])
+
+  holder.stdin.end()
+  await once(holder, 'exit')
+  const world = await openWorld(dir, new FakeJournal())
+  world.close()
 })
 
 t.test('refuses a store that a newer version has written', async (t) => {
