@@ -58,9 +58,9 @@ export class Readers {
 
   async #run<T>(read: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new ServiceError('stopping')
+    const deadlineMs = this.#clock.monotonicMs() + readMsMax
     const connection = this.#free.pop() ?? (await this.#instance.connect())
     this.#busy.add(connection)
-    const deadlineMs = this.#clock.monotonicMs() + readMsMax
     const timer = setInterval(() => {
       if (this.#clock.monotonicMs() > deadlineMs) connection.interrupt()
     }, interruptMs)
