@@ -3,8 +3,9 @@
 
 import { Field, Property } from './event-keys.ts'
 import { hasValue } from './event-values.ts'
+import { openBrace, openBracket, quote } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
-import { openBrace, openBracket, quote, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
 import { unescapeText, unescapeTo } from './unescape.ts'

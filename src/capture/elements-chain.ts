@@ -5,8 +5,9 @@
 // One element after the other, separated by `;`: tag name, sorted classes, `:`, attributes sorted by name with quotes
 // escaped by a backslash. After PostHog's elementsToString.
 
+import { letterN, openBrace, openBracket, quote } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
-import { letterN, openBrace, openBracket, quote, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import type { TextArena } from './text-arena.ts'
 import { unescapeText } from './unescape.ts'
 

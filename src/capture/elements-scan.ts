@@ -2,8 +2,9 @@
 
 import { Field, Property } from './event-keys.ts'
 import { scanEvent } from './event-scan.ts'
+import { closeBracket, comma, quote } from './json-bytes.ts'
 import { isSameSpan } from './plain-keys.ts'
-import { closeBracket, comma, fail, quote, type Scan, skipSpace } from './scan.ts'
+import { fail, type Scan, skipSpace } from './scan.ts'
 import { findEntry, hasSpan, keepRecord, type SpanTape } from './span-tape.ts'
 
 /** Where an array of events was left. */

@@ -5,22 +5,8 @@ import { ServiceError } from '../errors.ts'
 import { type ElementsCursor, type KeyAgreement, scanElements, stringAt } from './elements-scan.ts'
 import { Field, lastField, Property } from './event-keys.ts'
 import { findField, scanEvent, skipField } from './event-scan.ts'
-import {
-  closeBrace,
-  comma,
-  expectEnd,
-  fail,
-  letterF,
-  letterN,
-  letterT,
-  openBrace,
-  openBracket,
-  quote,
-  type Scan,
-  skipColon,
-  skipSpace,
-  skipString,
-} from './scan.ts'
+import { closeBrace, comma, letterF, letterN, letterT, openBrace, openBracket, quote } from './json-bytes.ts'
+import { expectEnd, fail, type Scan, skipColon, skipSpace, skipString } from './scan.ts'
 import { clearTape, findEntry, hasSpan, keepRecord, type SpanTape } from './span-tape.ts'
 
 /** What a body says apart from its events, which are on the tape as far as it goes. */

@@ -26,7 +26,8 @@
 //   alias                   of $create_alias and $merge_dangerously only; any JSON
 //   $group_type, $group_key, $group_set   of $groupidentify only; any JSON
 //   mapped properties       those from which $set and $initial_... are derived (event-keys.ts); any JSON
-// Values are as sent. $groupidentify has neither $set, $set_once, $unset nor mapped properties, $snapshot no mapped ones.
+// Values are as sent. $groupidentify has neither $set, $set_once, $unset nor mapped properties; $snapshot has no
+// mapped ones.
 //
 // A change of the layout is a new version; readers accept the current version and the one before.
 

@@ -4,7 +4,6 @@
 // then dropped costs nothing: the builder begins the next one in its place.
 
 import { assert } from '../lib/assert.ts'
-import type { Micros } from '../lib/clock.ts'
 import { parseUuid, parseUuidText, writeUuidV7 } from '../lib/uuid.ts'
 import { BornIds } from './born-ids.ts'
 import type { DropReason, EncodedPart, Remark, WarningReason } from './capture-task.ts'
@@ -14,11 +13,13 @@ import { dropDetails } from './drop-details.ts'
 import { writeElementsChain } from './elements-chain.ts'
 import { EventFlag, separatorByte } from './event-batch.ts'
 import { EventBatchBuilder } from './event-batch-builder.ts'
-import { checkEvent, offsetMs } from './event-checks.ts'
+import { checkEvent } from './event-checks.ts'
 import { Field, Property } from './event-keys.ts'
 import { EventName, endOfName, findEventName, isIdentityEvent } from './event-names.ts'
-import { type EventTimestamp, eventTimestamp } from './event-timestamp.ts'
+import { timeOf } from './event-time.ts'
+import type { EventTimestamp } from './event-timestamp.ts'
 import { hasValue, isFalse, isObject, isString, isTrue } from './event-values.ts'
+import { openBracket, quote } from './json-bytes.ts'
 import { isSameText } from './key-index.ts'
 import { writePerson } from './person-column.ts'
 import type { CaptureProject } from './projects.ts'
@@ -26,11 +27,10 @@ import { PropertiesColumn } from './properties-column.ts'
 import { Remarks } from './remarks.ts'
 import { RepeatResolver } from './repeat-resolver.ts'
 import { missingProperties } from './required-properties.ts'
-import { openBracket, quote, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import { createSetValues, isSetMalformed, settleSetValues } from './set-values.ts'
 import { EventMark, type EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
-import { parseTimestamp, parseTimestampBytes } from './timestamp.ts'
 import { unescapeText, unescapeTo } from './unescape.ts'
 
 /** What all events of a request share. */
@@ -59,9 +59,8 @@ const cookielessId = new Uint8Array(Buffer.from('$posthog_cookieless'))
 const identifyName = new Uint8Array(Buffer.from('$identify'))
 const groupKeyUnitsMax = 400
 
-/** The longest UUID and timestamp texts with every character escaped; longer ones are neither. */
+/** The longest text of a UUID with every character escaped. */
 const uuidTextBytesMax = 45 * 6
-const timestampTextBytesMax = 64 * 6
 
 /** Columns that are not JSON and may hold any character. */
 const plainTextColumns = ['event', 'distinctId', 'elementsChain'] as const
@@ -277,28 +276,6 @@ export class EventCapture {
     const event = sampleText(scan, spans, Field.event)
     this.#warnings.add(reason, event, sampleText(scan, spans, distinctIdKey(scan, spans)), detail)
   }
-}
-
-/** When the event happened. */
-function timeOf(scan: Scan, spans: EventSpans, facts: CaptureFacts): EventTimestamp {
-  const hasTimestamp = hasValue(scan, spans, Field.timestamp)
-  return eventTimestamp({
-    timestamp: hasTimestamp ? parsedTimestamp(scan, spans) : null,
-    hasTimestamp,
-    offsetMs: offsetMs(scan, spans),
-    sentAtMs: facts.sentAtMs,
-    ignoreSentAt: isTrue(scan, spans, Property.$ignore_sent_at),
-    historical: facts.historical,
-    nowMs: facts.receivedAtMs,
-  })
-}
-
-function parsedTimestamp(scan: Scan, spans: EventSpans): Micros | null {
-  const start = spans.starts[Field.timestamp]! + 1
-  const end = spans.ends[Field.timestamp]! - 1
-  const micros = parseTimestampBytes(scan.bytes, start, end)
-  if (micros !== null || !scan.hasEscapes || end - start > timestampTextBytesMax) return micros
-  return parseTimestamp(unescapeText(scan.bytes, start, end))
 }
 
 /** Appends the text of the JSON string at [start, end), quotes included there. */

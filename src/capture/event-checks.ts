@@ -3,7 +3,8 @@
 import type { DropReason } from './capture-task.ts'
 import { Field, Property } from './event-keys.ts'
 import { hasValue, isString } from './event-values.ts'
-import { letterF, letterN, letterT, openBrace, type Scan } from './scan.ts'
+import { letterF, letterN, letterT, openBrace } from './json-bytes.ts'
+import type { Scan } from './scan.ts'
 import { isSetAllowed } from './set-values.ts'
 import { EventMark, type EventSpans } from './span-tape.ts'
 

@@ -2,21 +2,11 @@
 // here, not resolved: senders do not repeat keys, so the one who does pays for it.
 
 import { Field, fieldIndex, propertyIndex } from './event-keys.ts'
+import { closeBrace, comma, openBrace, quote } from './json-bytes.ts'
 import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
 import { extendLayout, followLayout } from './key-layout.ts'
 import { addKey, clearKeys } from './plain-keys.ts'
-import {
-  closeBrace,
-  comma,
-  fail,
-  openBrace,
-  quote,
-  type Scan,
-  skipColon,
-  skipSpace,
-  skipString,
-  skipValue,
-} from './scan.ts'
+import { fail, type Scan, skipColon, skipSpace, skipString, skipValue } from './scan.ts'
 import {
   addSpan,
   beginRecord,

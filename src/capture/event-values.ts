@@ -1,6 +1,7 @@
 // Questions about the value of a known key in an event under the scanner. A value's first byte tells its kind.
 
-import { letterF, letterN, letterT, openBrace, quote, type Scan } from './scan.ts'
+import { letterF, letterN, letterT, openBrace, quote } from './json-bytes.ts'
+import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 
 /** The key is there and not null. */

@@ -1,17 +1,8 @@
 // Walks the members of objects and arrays that the scanner has proved before: for what is looked at too rarely to be
 // on the tape.
 
-import {
-  closeBrace,
-  closeBracket,
-  comma,
-  openBrace,
-  type Scan,
-  skipColon,
-  skipSpace,
-  skipString,
-  skipValue,
-} from './scan.ts'
+import { closeBrace, closeBracket, comma, openBrace } from './json-bytes.ts'
+import { type Scan, skipColon, skipSpace, skipString, skipValue } from './scan.ts'
 
 /** One member. Keys are [keyStart, keyEnd) between their quotes, and 0 in an array. */
 export interface Member {

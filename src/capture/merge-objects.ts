@@ -2,8 +2,9 @@
 // object it resolves repeated keys the way JSON.parse does. Values are copied as they stand, and so are keys.
 
 import { randomInt } from 'node:crypto'
+import { closeBrace, comma, openBrace } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
-import { closeBrace, comma, openBrace, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import { TextArena } from './text-arena.ts'
 import { unescapeTo } from './unescape.ts'
 

@@ -3,8 +3,9 @@
 
 import { keyTexts, mappedFirst, Property } from './event-keys.ts'
 import { EventName } from './event-names.ts'
+import { closeBrace, colon, comma, letterN, openBrace, quote } from './json-bytes.ts'
 import { insertEntry } from './properties-edit.ts'
-import { closeBrace, colon, comma, letterN, openBrace, quote, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'

@@ -2,8 +2,9 @@
 // the merged `$set`, `$set_once` and `$unset`), minus what they move elsewhere or forbid.
 
 import { Field, Property } from './event-keys.ts'
+import { backslash, letterN, quote } from './json-bytes.ts'
 import { closeProperties, copyProperties, createKeySet, insertEntry, type KeySet } from './properties-edit.ts'
-import { backslash, letterN, quote, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'

@@ -2,7 +2,7 @@
 // nothing, so that 12345678901234567890 and 1.10 stay what they were.
 
 import { keyCount, keyTexts, lastField } from './event-keys.ts'
-import { closeBrace, comma, openBrace } from './scan.ts'
+import { closeBrace, comma, openBrace } from './json-bytes.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
 

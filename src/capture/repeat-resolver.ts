@@ -3,8 +3,9 @@
 
 import { Field } from './event-keys.ts'
 import { scanEvent } from './event-scan.ts'
+import { openBrace } from './json-bytes.ts'
 import { mergeObjects } from './merge-objects.ts'
-import { openBrace, openScan, type Scan } from './scan.ts'
+import { openScan, type Scan } from './scan.ts'
 import { clearTape, createSpans, createTape, type EventSpans, keepRecord, readRecord } from './span-tape.ts'
 import { TextArena } from './text-arena.ts'
 

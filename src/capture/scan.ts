@@ -7,14 +7,35 @@
 // Escapes that no store can hold, \u0000 and halves of surrogate pairs, are overwritten where they stand with
 // \ufffd: it is as long, so every offset found before and after stays true, and doing it twice changes nothing.
 //
+// Measured on 1000 events of 1.1 KB with 29 properties (Node 20.20, best of 80, µs an event): this scan alone 1.15,
+// with the spans of known keys 1.3, all of decodeCapture 3.5; JSON.parse 2.3, with JSON.stringify of properties 4.8.
+//
 // Functions take and return places in the text. A "value" is what JSON calls a value; spans are [start, end).
 
 import { ServiceError } from '../errors.ts'
 import type { Bytes } from '../lib/bytes.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  dot,
+  hexDigits,
+  letterU,
+  minus,
+  nine,
+  openBrace,
+  openBracket,
+  plus,
+  quote,
+  zero,
+} from './json-bytes.ts'
 
 /** A text under the scanner. Plain data: the functions below advance through it. */
 export interface Scan {
   readonly bytes: Bytes
+  /** The same bytes, for reading four at a time wherever they stand. */
   readonly view: DataView
   readonly end: number
   /** Place of the last backslash passed: a string that starts after it has no escapes. Whoever goes back resets it. */
@@ -29,25 +50,6 @@ export interface Scan {
   containers: Uint32Array
 }
 
-export const quote = 0x22
-export const backslash = 0x5c
-export const comma = 0x2c
-export const colon = 0x3a
-export const openBrace = 0x7b
-export const closeBrace = 0x7d
-export const openBracket = 0x5b
-export const closeBracket = 0x5d
-const minus = 0x2d
-const plus = 0x2b
-const dot = 0x2e
-const zero = 0x30
-const nine = 0x39
-const letterU = 0x75
-/** What null begins with, and nothing else. */
-export const letterN = 0x6e
-export const letterT = 0x74
-export const letterF = 0x66
-
 /** 1 for bytes that may stand in a string as they are and do not end it. */
 const plainBytes = new Uint8Array(256).fill(1, 0x20)
 plainBytes[quote] = 0
@@ -56,13 +58,6 @@ plainBytes[backslash] = 0
 /** 1 for the letters that may follow a backslash, other than u. */
 const escapeLetters = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') escapeLetters[letter.charCodeAt(0)] = 1
-
-/** Value of a hexadecimal digit, 255 for any other byte. */
-export const hexDigits = new Uint8Array(256).fill(255)
-for (let digit = 0; digit < 16; digit++) {
-  hexDigits[digit.toString(16).charCodeAt(0)] = digit
-  hexDigits[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
-}
 
 const literals = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')]
 
@@ -117,6 +112,8 @@ export function skipString(scan: Scan, at: number): number {
   const { bytes, end, view } = scan
   let place = at
   for (;;) {
+    // Four bytes at once, each in its own eighth bit: set where a quote, a backslash or a control character stands.
+    // A borrow may set it above one of these, never without one. 1.5 -> 1.15 µs an event.
     while (place + 4 <= end) {
       const word = view.getInt32(place, true)
       const quotes = word ^ 0x22222222

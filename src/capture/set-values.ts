@@ -2,9 +2,10 @@
 // event, or both. Both are merged one level deep, the top level prevailing.
 
 import { Field, Property } from './event-keys.ts'
+import { closeBrace, closeBracket, comma, letterN, openBrace, openBracket } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
 import { mergeObjects } from './merge-objects.ts'
-import { closeBrace, closeBracket, comma, letterN, openBrace, openBracket, type Scan } from './scan.ts'
+import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 import { TextArena } from './text-arena.ts'
 

@@ -1,7 +1,7 @@
 // From a scanned JSON string to the text it stands for. The scanner has proved the string, and its repairs have
 // replaced what UTF-8 or a store cannot hold, so nothing here can fail.
 
-import { backslash, hexDigits } from './scan.ts'
+import { backslash, hexDigits } from './json-bytes.ts'
 
 /** What a letter after a backslash stands for, other than u. */
 const escapedBytes = new Uint8Array(256)

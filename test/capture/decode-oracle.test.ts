@@ -5,7 +5,7 @@ import { capturePaths } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { nextMember, openMembers } from '../../src/capture/members.ts'
 import { openScan } from '../../src/capture/scan.ts'
-import { bodyText } from './event-text.ts'
+import { alikeBodyText, bodyText } from './event-text.ts'
 import { type PlainOutcome, plainDecode } from './plain-decode.ts'
 import { dropsOf, rowsOf, task, warningsOf } from './tasks.ts'
 
@@ -48,7 +48,7 @@ t.test('stores no key twice', async () => {
         }
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: 1000 },
   )
 })
 
@@ -70,4 +70,11 @@ t.test('decodes every body as the plain version does', async (t) => {
   )
   // The bodies are worth something only when most of them are events.
   t.ok(counts.rows > 3000 && counts.refused > 100 && counts.unknown_key > 10, JSON.stringify(counts))
+})
+
+t.test('decodes runs of events that are alike as the plain version does', async () => {
+  fc.assert(
+    fc.property(alikeBodyText, (body) => isDeepStrictEqual(decoded(body, '/batch'), plainDecode(task(body)))),
+    { numRuns: 2000 },
+  )
 })

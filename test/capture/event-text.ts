@@ -111,7 +111,8 @@ const element = fc.oneof(
     '1',
   ),
   oneOf(
-    '{"tag_name":"div","attr__class":["c","a\\"b"],"attr__id":"i","attr__data-x":null,"attr__data_x":3,"nth_of_type":2}',
+    '{"tag_name":"div","attr__class":["c","a\\"b"],"attr__id":"i","attr__data-x":null,"attr__data_x":3}',
+    '{"attr__href":"/","nth_of_type":2}',
   ),
   anyObjectText,
 )
@@ -261,3 +262,31 @@ export const bodyText: fc.Arbitrary<string> = fc.oneof(
   // A space before, lest it be taken for base64.
   { weight: 1, arbitrary: valueText.map((text) => ` ${text}`) },
 )
+
+const alikeName = fc.constantFrom(
+  '$browser',
+  '$os',
+  'plan',
+  'price',
+  'a',
+  'b',
+  'planet',
+  'utm_source',
+  'x'.repeat(70),
+)
+
+/** A batch of events whose properties have mostly the names of the event before, in the same order. */
+export const alikeBodyText: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.array(alikeName, { maxLength: 8 }),
+    fc.array(fc.tuple(fc.nat(8), fc.nat(2), fc.array(alikeName.chain(spelt), { maxLength: 2 })), {
+      maxLength: 6,
+    }),
+  )
+  .map(([names, changes]) => {
+    let keys = names.map((one) => JSON.stringify(one))
+    const events = [keys, ...changes.map(([at, count, put]) => (keys = keys.toSpliced(at, count, ...put)))]
+    const printed = events.map((list) => objectText(list.map((one, index) => [one, String(index)])))
+    const batch = printed.map((text) => `{"event":"e","distinct_id":"u","properties":${text}}`)
+    return `{"batch":${listText(batch)},"api_key":"phc_test"}`
+  })

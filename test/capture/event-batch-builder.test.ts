@@ -1,0 +1,133 @@
+import t from 'tap'
+import type { EncodedPart } from '../../src/capture/capture-task.ts'
+import { openEventBatch, textValue } from '../../src/capture/event-batch.ts'
+import { EventBatchBuilder } from '../../src/capture/event-batch-builder.ts'
+import { microsFromMs } from '../../src/lib/clock.ts'
+import { captured, rowsOf, task } from './tasks.ts'
+
+const facts = { projectId: 1, receivedAtMs: 5, sentAtMs: 4, historical: true, recordBytesMax: 300 }
+
+function append(builder: EventBatchBuilder, properties: string): void {
+  const { properties: target } = builder.text
+  const bytes = Buffer.from(properties)
+  target.reserve(bytes.length)
+  target.append(bytes, 0, bytes.length)
+}
+
+/** Adds an event of 61 bytes and its separators beside its properties. */
+function add(builder: EventBatchBuilder, properties: string): void {
+  builder.beginEvent()
+  append(builder, properties)
+  builder.uuids[builder.count * 16] = properties.length
+  builder.dedupKeys[builder.count * 2] = properties.length
+  builder.endEvent(microsFromMs(properties.length), properties.length & 1)
+}
+
+function read(part: EncodedPart) {
+  const batch = openEventBatch(part.payload)
+  return Array.from({ length: part.eventCount }, (_, index) => [
+    textValue(batch.text.properties, index),
+    batch.uuids[index * 16],
+    batch.timestamps[index],
+    batch.flags[index],
+    part.dedupKeys[index * 2],
+  ])
+}
+
+t.test('cuts a part before it outgrows a record', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open(facts)
+  // Each of these takes 66 bytes of fixed columns and separators: 3 make 300 with 34 bytes of text each.
+  for (const letter of ['a', 'b', 'c', 'd']) add(builder, letter.repeat(34))
+  const parts = builder.close()
+  t.same(
+    parts.map((part) => part.eventCount),
+    [3, 1],
+  )
+  t.same(parts.flatMap(read), [
+    ['a'.repeat(34), 34, 34000, 0, 34],
+    ['b'.repeat(34), 34, 34000, 0, 34],
+    ['c'.repeat(34), 34, 34000, 0, 34],
+    ['d'.repeat(34), 34, 34000, 0, 34],
+  ])
+  builder.open(facts)
+  for (const letter of ['a', 'b', 'c']) add(builder, letter.repeat(35))
+  t.same(
+    builder.close().map((part) => part.eventCount),
+    [2, 1],
+  )
+})
+
+t.test('gives an event that is larger than a record a part of its own', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open(facts)
+  for (const size of [10, 1000, 20, 30]) add(builder, 'x'.repeat(size))
+  const parts = builder.close()
+  t.same(
+    parts.map((part) => part.eventCount),
+    [1, 1, 2],
+  )
+  t.same(
+    parts.flatMap(read).map(([, uuid]) => uuid),
+    [10, 1000 & 255, 20, 30],
+  )
+})
+
+t.test('forgets an event that was begun and not ended, and an earlier request', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open(facts)
+  add(builder, 'old')
+  builder.open(facts)
+  add(builder, 'one')
+  builder.beginEvent()
+  append(builder, 'dropped')
+  add(builder, 'three')
+  const [part] = builder.close()
+  t.same(part === undefined ? [] : read(part), [
+    ['one', 3, 3000, 1, 3],
+    ['three', 5, 5000, 1, 5],
+  ])
+  builder.open(facts)
+  t.same(builder.close(), [])
+})
+
+t.test('writes the header of every part', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open(facts)
+  add(builder, 'one')
+  const [part] = builder.close()
+  t.same(part && openEventBatch(part.payload).header, {
+    version: 1,
+    projectId: 1,
+    receivedAtMs: 5,
+    sentAtMs: 4,
+    historical: true,
+    count: 1,
+  })
+})
+
+t.test('grows by rows and by bytes', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open({ ...facts, recordBytesMax: 1e9 })
+  for (let index = 0; index < 5000; index++) add(builder, `${index}`.padStart(100, '.'))
+  const [part] = builder.close()
+  const all = part === undefined ? [] : read(part)
+  t.equal(all.length, 5000)
+  t.equal(all[4999]?.[0], '4999'.padStart(100, '.'))
+})
+
+t.test('decodes a large body into parts that fit, in order', async (t) => {
+  const limits = { ...task('').limits, recordBytesMax: 4096 }
+  const batch = Array.from({ length: 100 }, (_, index) => ({
+    event: `e${index}`,
+    distinct_id: 'u',
+    properties: { text: 'x'.repeat(index * 20) },
+  }))
+  const outcome = captured({ api_key: 'phc_test', batch }, { limits })
+  t.ok(outcome.parts.length > 20)
+  t.ok(outcome.parts.every((part) => part.eventCount === 1 || part.payload.length < 4096 + 200))
+  t.same(
+    rowsOf(outcome).map((row) => row.event),
+    batch.map((event) => event.event),
+  )
+})
