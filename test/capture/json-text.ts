@@ -24,7 +24,18 @@ const character = fc.oneof(
       '\\u001e',
     ),
   },
-  { weight: 1, arbitrary: fc.constantFrom('\\ud83d\\ude00', '\\uD800', '\\udfff', '\\u0000', '\\ufffd') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '\\ud83d\\ude00',
+      '\\uD800',
+      '\\uDbff',
+      '\\udc00',
+      '\\udfff',
+      '\\u0000',
+      '\\ufffd',
+    ),
+  },
 )
 
 /** A string with its quotes. */

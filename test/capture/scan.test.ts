@@ -133,6 +133,7 @@ t.test('overwrites the escapes that no store can hold', async (t) => {
   t.equal(repaired('{"\\ud800":"\\uDFFF"}'), '{"\\ufffd":"\\ufffd"}')
   t.equal(repaired('"\\ud83d\\ude00"'), '"\\ud83d\\ude00"')
   t.equal(repaired('"\\ud83d\\ud83d\\ude00"'), '"\\ufffd\\ud83d\\ude00"')
+  t.equal(repaired('"\\ud800\\udbff\\udc00\\ue000"'), '"\\ufffd\\udbff\\udc00\\ue000"')
   t.equal(repaired('"\\ude00\\ud83d"'), '"\\ufffd\\ufffd"')
   t.equal(repaired('"\\\\u0000\\ud83dx"'), '"\\\\u0000\\ufffdx"')
   t.equal(repaired('[[{"a":["\\u0000"]}]]'), '[[{"a":["\\ufffd"]}]]')
