@@ -116,7 +116,7 @@ async function openRooms(
     journal,
     memoryLimitBytes: duckdbMemoryLimitBytes(config),
     threads: config.duckdbThreads,
-    killPoint: config.crashAt,
+    killAt: config.crashAt,
     log,
     clock,
   })

@@ -55,6 +55,7 @@ const noTwin: Readonly<Record<string, string>> = {
   'src/journal/messages.ts': 'types only',
   'src/journal/thread.ts': 'runs in a thread of its own, behind every test of client.ts',
   'src/serve.ts': 'a whole process, which main.pg.test.ts starts',
+  'src/kill-point.ts': 'the kill tests of journal and events, in processes of their own',
   'src/lib/assert.ts': 'two lines that every room runs through',
   'src/lib/clock.ts': 'the clock itself',
 }

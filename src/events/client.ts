@@ -39,8 +39,8 @@ export interface EventsOptions {
   readonly threads: number
   readonly log: EventsLog
   readonly clock: Clock
-  /** Where a crash test wants the process to end (kill.ts); any other name means nowhere. */
-  readonly killPoint: string | null
+  /** Where a crash test wants the process to end (kill-point.ts). */
+  readonly killAt: string | null
 }
 
 export interface EventsState {
@@ -189,9 +189,9 @@ class EventsClient implements Events {
   }
 
   async #open(): Promise<void> {
-    const { dataDir, journalDir, journal, memoryLimitBytes, threads, killPoint, log } = this.#options
+    const { dataDir, journalDir, journal, memoryLimitBytes, threads, killAt, log } = this.#options
     const state = journal.state()
-    const task = { dataDir, journalDir, journal: state, memoryLimitBytes, threads, killPoint }
+    const task = { dataDir, journalDir, journal: state, memoryLimitBytes, threads, killAt }
     const opened = await this.#ask('open', task)
     this.#offsets = opened.offsets
     this.#counts = opened.counts

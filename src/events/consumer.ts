@@ -10,10 +10,10 @@
 import { openEventBatch } from '../capture/event-batch.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
+import { killPoint } from '../kill-point.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
 import { decodeCommand } from './command.ts'
 import { failureOf, shortMessage } from './failure.ts'
-import { killAt } from './kill.ts'
 import { isDuplicate, Loader } from './load.ts'
 import { forLanes, type Offset, type Offsets, type Positions, positionsOf, sameOffset } from './offset.ts'
 import { Pace } from './pace.ts'
@@ -26,7 +26,7 @@ export interface ConsumerOptions {
   /** Lineage of the journal that is applied. */
   readonly epoch: string
   readonly clock: Clock
-  readonly killPoint: string | null
+  readonly killAt: string | null
 }
 
 export type StepOutcome =
@@ -108,9 +108,9 @@ export class Consumer {
         await this.#loadLane(attempt, turn.lane, turn.rowsUpTo, committed)
       for (const lane of lanes) await this.#writeProgress(attempt, lane)
       const commit = writer.run('commit')
-      killAt(this.#options.killPoint, 'in_duck_commit')
+      killPoint(this.#options.killAt, 'in_duck_commit')
       await commit
-      killAt(this.#options.killPoint, 'after_duck_commit')
+      killPoint(this.#options.killAt, 'after_duck_commit')
     } catch (error) {
       return await this.#recover(error, attempt)
     }

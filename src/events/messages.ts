@@ -17,7 +17,7 @@ export interface OpenTask {
   readonly journal: JournalState
   readonly memoryLimitBytes: number
   readonly threads: number
-  readonly killPoint: string | null
+  readonly killAt: string | null
 }
 
 export interface Opened {

@@ -4,11 +4,11 @@
 import { ServiceError } from '../errors.ts'
 import type { JournalReader } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
+import { killPoint } from '../kill-point.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Consumer } from './consumer.ts'
 import { failureOf, shortMessage } from './failure.ts'
-import { killAt } from './kill.ts'
 import { listEvents } from './list.ts'
 import {
   type Answer,
@@ -31,7 +31,7 @@ interface Open {
   readonly store: Store
   readonly consumer: Consumer
   readonly readers: Readers
-  readonly killPoint: string | null
+  readonly killAt: string | null
 }
 
 export class EventsThread {
@@ -79,9 +79,9 @@ export class EventsThread {
       const reason = checkLineage(store.stored, task.journal)
       const reader = this.#openReader(task.journalDir, store.quarantineDir)
       const { epoch } = task.journal
-      const { killPoint } = task
-      const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killPoint })
-      this.#open = { store, consumer, readers: new Readers(store.instance, this.#clock), killPoint }
+      const { killAt } = task
+      const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killAt })
+      this.#open = { store, consumer, readers: new Readers(store.instance, this.#clock), killAt }
       const { offsets, counts } = consumer
       return { offsets, counts, remedies: store.remedies, reason }
     } catch (error) {
@@ -97,11 +97,11 @@ export class EventsThread {
     return { outcome, walBytes: store.walBytes() }
   }
 
-  async #checkpoint({ store, consumer, killPoint }: Open): Promise<Checkpointed> {
+  async #checkpoint({ store, consumer, killAt }: Open): Promise<Checkpointed> {
     const { offsets } = consumer
     try {
       const done = store.writer.run('checkpoint')
-      killAt(killPoint, 'in_checkpoint')
+      killPoint(killAt, 'in_checkpoint')
       await done
       return { offsets, walBytes: store.walBytes() }
     } catch (error) {

@@ -1,8 +1,8 @@
 // The segment file that a lane is writing.
 
+import { killPoint } from '../kill-point.ts'
 import { type Disk, writeAll } from './disk.ts'
 import type { Position } from './journal.ts'
-import { killPoint } from './kill-point.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { encodeSeal, frameHeaderBytes } from './record.ts'
 import type { StoredSegment } from './sealed-segments.ts'

@@ -70,6 +70,9 @@ export interface LaneState {
   readonly damagedBytes: number
   /** The disk has no room: appends are refused with journal_full until it has again. */
   readonly isFull: boolean
+  /** Groups written and synced since the start, and the time that took. */
+  readonly commitCount: number
+  readonly commitMsTotal: number
 }
 
 /** The writing side, used by the main thread. */

@@ -20,4 +20,6 @@ export interface LaneStatus {
   readonly storedBytes: number
   readonly damagedBytes: number
   readonly isFull: boolean
+  readonly commitCount: number
+  readonly commitMsTotal: number
 }

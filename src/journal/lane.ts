@@ -20,6 +20,7 @@
 // 0.3 s; with 4 million keys to remember 0.6 s.
 
 import { ServiceError } from '../errors.ts'
+import { killPoint } from '../kill-point.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ActiveSegment } from './active-segment.ts'
@@ -27,7 +28,6 @@ import type { DedupWindow } from './dedup-window.ts'
 import { type Disk, isShortage } from './disk.ts'
 import { FrameGroup, partBytesMax } from './frame-group.ts'
 import type { JournalPart, Position } from './journal.ts'
-import { killPoint } from './kill-point.ts'
 import type { LaneOptions } from './lane-options.ts'
 import type { LaneReport, LaneStatus } from './lane-report.ts'
 import { quarantinedBytes } from './quarantine.ts'
@@ -68,6 +68,8 @@ export class LaneWriter {
   #keysAtChainEnd: number
   #released = 0
   #damagedBytes = 0
+  #commitCount = 0
+  #commitMsTotal = 0
   #state: 'open' | 'full' | 'failed' | 'closed' = 'open'
 
   /** Recovers the lane and opens it; throws what recoverLane throws. */
@@ -93,6 +95,8 @@ export class LaneWriter {
       storedBytes: this.#sealed.bytes + this.#activeBytes(),
       damagedBytes: this.#damagedBytes,
       isFull: this.#state === 'full',
+      commitCount: this.#commitCount,
+      commitMsTotal: this.#commitMsTotal,
     }
   }
 
@@ -173,7 +177,10 @@ export class LaneWriter {
     const start = this.#end
     const acks: number[] = []
     const chainCount = this.#fillGroup(active, acks)
+    const startedMs = this.#clock.monotonicMs()
     active.write(group.buffers(), start)
+    this.#commitMsTotal += this.#clock.monotonicMs() - startedMs
+    this.#commitCount++
     killPoint(this.#options.killAt, 'after_fdatasync')
     if (chainCount === 0) return
     this.#queue.splice(0, chainCount)

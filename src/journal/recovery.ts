@@ -20,12 +20,12 @@
 
 import { join } from 'node:path'
 import { ServiceError } from '../errors.ts'
+import { killPoint } from '../kill-point.ts'
 import { alignTo8 } from '../lib/bytes.ts'
 import { DedupWindow } from './dedup-window.ts'
 import { type Disk, writeAll } from './disk.ts'
 import type { Position } from './journal.ts'
 import { eachNewKey, keysOfSegment, readSidecar, sidecarPath, tryWriteSidecar } from './key-sidecar.ts'
-import { killPoint } from './kill-point.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { copyBytesOf, quarantine } from './quarantine.ts'
 import { encodeSeal, frameHeaderBytes } from './record.ts'

@@ -4,11 +4,11 @@
 // release alone decides, never less. Files go oldest first, so that what is left has no hole. The dedup window does
 // not hold segments back: their sidecars, 8 bytes an event, stay behind until the window has moved past them.
 
+import { killPoint } from '../kill-point.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import type { Disk } from './disk.ts'
 import type { Position } from './journal.ts'
 import { keysOfSegment, sidecarPath, tryWriteSidecar } from './key-sidecar.ts'
-import { killPoint } from './kill-point.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { segmentHeaderBytes, segmentPath } from './segment.ts'
 

@@ -142,6 +142,18 @@ function addGauges(registry: Registry, sources: MetricSources): void {
   )
   laneGauge(
     registers,
+    'spate_journal_commits_total',
+    'Groups of requests written and synced.',
+    (lane) => sources.journal().lanes[lane].commitCount,
+  )
+  laneGauge(
+    registers,
+    'spate_journal_commit_seconds_total',
+    'Time spent writing and syncing; divided by the commits, what a sync takes.',
+    (lane) => sources.journal().lanes[lane].commitMsTotal / 1000,
+  )
+  laneGauge(
+    registers,
     'spate_events_lag_bytes',
     'Bytes of journal that the events store has not applied.',
     (lane) => sources.events().lagBytes[lane],

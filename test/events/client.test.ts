@@ -33,7 +33,7 @@ async function start(dataDir: string, change: Partial<EventsOptions> = {}): Prom
     threads: 2,
     log: { info: write, warn: write, error: write },
     clock: systemClock,
-    killPoint: null,
+    killAt: null,
     ...change,
   })
   const failures: ServiceError[] = []
@@ -207,6 +207,8 @@ t.test('stops loading, and only that, when the journal has lost what the store n
         storedBytes: 0,
         damagedBytes: 0,
         isFull: false,
+        commitCount: 0,
+        commitMsTotal: 0,
       }
       return { epoch: uuidOf(1), lanes: { realtime: lane, historical: lane } } as ReturnType<Journal['state']>
     },

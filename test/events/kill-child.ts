@@ -1,7 +1,6 @@
 // Run by kill.test.ts in a process of its own: loads a journal that is the same every time into the folder given,
 // and dies at the kill point given. Arguments: data folder, kill point or "none".
 
-import type { KillPoint } from '../../src/events/kill.ts'
 import { EventsThread } from '../../src/events/thread.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { uuidOf } from './make-batch.ts'
@@ -17,10 +16,10 @@ export function crashJournal(): FakeJournal {
   return journal
 }
 
-async function main(dataDir: string, killPoint: KillPoint | null): Promise<void> {
+async function main(dataDir: string, killAt: string | null): Promise<void> {
   const journal = crashJournal()
   const thread = new EventsThread(systemClock, () => journal)
-  const options = { dataDir, journalDir: '', memoryLimitBytes: 256 * 1024 * 1024, threads: 2, killPoint }
+  const options = { dataDir, journalDir: '', memoryLimitBytes: 256 * 1024 * 1024, threads: 2, killAt }
   const opened = await thread.handle({ kind: 'open', journal: journal.state(), ...options })
   if (!opened.ok) throw new Error(opened.detail)
   for (let i = 0; i < 30; i++) {
@@ -34,8 +33,7 @@ async function main(dataDir: string, killPoint: KillPoint | null): Promise<void>
   await thread.handle({ kind: 'close' })
 }
 
-const [, script, dataDir, killPoint] = process.argv
+const [, script, dataDir, killAt] = process.argv
 if (script?.endsWith('kill-child.js') && dataDir !== undefined) {
-  // The parent passes a kill point or "none".
-  await main(dataDir, killPoint === 'none' ? null : (killPoint as KillPoint))
+  await main(dataDir, killAt === undefined || killAt === 'none' ? null : killAt)
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { eventsKillPoints } from '../../src/kill-point.ts'
 import { crashJournal } from './kill-child.ts'
 import { openWorld } from './world.ts'
 
@@ -25,7 +26,7 @@ async function expectEverythingOnce(t: Test, dataDir: string): Promise<void> {
   world.close()
 }
 
-for (const killPoint of ['in_duck_commit', 'after_duck_commit', 'in_checkpoint']) {
+for (const killPoint of eventsKillPoints) {
   t.test(`stores everything once after a kill at ${killPoint}, again and again`, async (t) => {
     const dir = t.testdir()
     for (let i = 0; i < 3; i++) t.equal(await run(dir, killPoint), 'SIGKILL')

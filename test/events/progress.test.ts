@@ -19,6 +19,8 @@ t.test('holds its offsets against the journal', async (t) => {
     storedBytes: 0,
     damagedBytes: 0,
     isFull: false,
+    commitCount: 0,
+    commitMsTotal: 0,
   }
   const journal: JournalState = { epoch, lanes: { realtime: lane, historical: lane } }
   const withRealtime = (change: Partial<typeof lane>): JournalState => ({

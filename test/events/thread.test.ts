@@ -6,7 +6,7 @@ import { uuidOf } from './make-batch.ts'
 import { FakeJournal } from './world.ts'
 
 function openTask(dataDir: string, journal: FakeJournal): OpenTask {
-  const rest = { journalDir: '', memoryLimitBytes: 256 * 1024 * 1024, threads: 2, killPoint: null }
+  const rest = { journalDir: '', memoryLimitBytes: 256 * 1024 * 1024, threads: 2, killAt: null }
   return { kind: 'open', dataDir, journal: journal.state(), ...rest }
 }
 

@@ -2,7 +2,6 @@
 
 import { encodeCommand } from '../../src/events/command.ts'
 import { Consumer, type StepOutcome } from '../../src/events/consumer.ts'
-import type { KillPoint } from '../../src/events/kill.ts'
 import { forLanes, type Positions } from '../../src/events/offset.ts'
 import { openStore, type Store } from '../../src/events/store.ts'
 import type {
@@ -79,6 +78,8 @@ export class FakeJournal implements JournalReader {
         storedBytes: 0,
         damagedBytes: 0,
         isFull: false,
+        commitCount: 0,
+        commitMsTotal: 0,
       })),
     }
   }
@@ -114,7 +115,7 @@ export interface World {
 export async function openWorld(
   dataDir: string,
   journal: FakeJournal,
-  options: { killPoint?: KillPoint; isJournalComplete?: boolean; reopen?: (store: Store) => Store } = {},
+  options: { killAt?: string; isJournalComplete?: boolean; reopen?: (store: Store) => Store } = {},
 ): Promise<World> {
   const opened = await openStore({
     dataDir,
@@ -124,8 +125,8 @@ export async function openWorld(
     clock: systemClock,
   })
   const store = options.reopen?.(opened) ?? opened
-  const killPoint = options.killPoint ?? null
-  const consumer = await Consumer.open(store, journal, { epoch, clock: systemClock, killPoint })
+  const killAt = options.killAt ?? null
+  const consumer = await Consumer.open(store, journal, { epoch, clock: systemClock, killAt })
   const step = () => consumer.step(journal.committed)
   return {
     store,

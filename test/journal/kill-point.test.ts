@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openJournal } from '../../src/journal/client.ts'
 import type { Position } from '../../src/journal/journal.ts'
-import { killPoints } from '../../src/journal/kill-point.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
+import { journalKillPoints } from '../../src/kill-point.ts'
 import { part, textOf } from './lane-world.ts'
 
 const child = fileURLToPath(new URL('./append-child.js', import.meta.url))
@@ -35,7 +35,7 @@ function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void 
   return { promise, resolve }
 }
 
-for (const point of killPoints) {
+for (const point of journalKillPoints) {
   t.test(`loses nothing acknowledged when killed at ${point}`, async (t) => {
     const folder = t.testdir()
     const options = {

@@ -153,5 +153,7 @@ function stateOf({ committed, queuedBytes }: MemoryLane): LaneState {
     storedBytes: committed,
     damagedBytes: 0,
     isFull: false,
+    commitCount: 0,
+    commitMsTotal: 0,
   }
 }

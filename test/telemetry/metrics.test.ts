@@ -10,6 +10,8 @@ const lane: LaneState = {
   storedBytes: 1000,
   damagedBytes: 0,
   isFull: false,
+  commitCount: 4,
+  commitMsTotal: 1500,
 }
 const journal: JournalState = {
   epoch: 'e',
@@ -71,6 +73,8 @@ t.test('shows queues, lag and transactions as they are when asked', async (t) =>
   t.match(text, 'spate_journal_queue_bytes{lane="historical"} 12\n')
   t.match(text, 'spate_events_lag_bytes{lane="realtime"} 100\n')
   t.match(text, 'spate_decode_queue_bytes 13\n')
+  t.match(text, 'spate_journal_commits_total{lane="realtime"} 4\n')
+  t.match(text, 'spate_journal_commit_seconds_total{lane="realtime"} 1.5\n')
   t.match(text, 'spate_http_body_bytes 14\n')
   t.match(text, 'spate_events_transaction_rows 20\n')
   t.match(text, 'spate_events_transaction_seconds 0.25\n')

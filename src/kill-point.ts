@@ -1,6 +1,6 @@
 // Named points at which a crash test makes the whole process end as kill -9 would (setting CRASH_AT).
 
-export const killPoints = [
+export const journalKillPoints = [
   'after_writev',
   'after_fdatasync',
   'before_ack',
@@ -8,7 +8,10 @@ export const killPoints = [
   'retention_unlink',
   'during_recovery',
 ] as const
-export type KillPoint = (typeof killPoints)[number]
+
+export const eventsKillPoints = ['in_duck_commit', 'after_duck_commit', 'in_checkpoint'] as const
+
+export type KillPoint = (typeof journalKillPoints)[number] | (typeof eventsKillPoints)[number]
 
 /** Ends the process without another instruction when `killAt` is this point. */
 export function killPoint(killAt: string | null, point: KillPoint): void {
