@@ -42,7 +42,8 @@ t.test('a key that is not valid is not repeated in the error', async (t) => {
   t.throws(() => loadConfig({ BOOTSTRAP_PERSONAL_API_KEY: 'my-secret' }), {
     code: 'config_invalid',
     detail:
-      'BOOTSTRAP_PERSONAL_API_KEY is 9 characters, expected phx_ followed by letters and digits, 8 to 64 characters in all',
+      'BOOTSTRAP_PERSONAL_API_KEY is 9 characters, ' +
+      'expected phx_ followed by letters and digits, 8 to 64 characters in all',
   })
 })
 

@@ -45,12 +45,16 @@ t.test('does not restart a server that refuses its configuration', async (t) => 
 
 t.test('passes SIGTERM on and ends with the server', async (t) => {
   const file = join(t.testdir(), 'starts')
-  const code = `process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6); process.ppid && process.kill(process.ppid, 'SIGTERM')`
+  const code =
+    "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6);" +
+    "process.kill(process.ppid, 'SIGTERM')"
   t.equal(await supervise({ command: childCommand(file, code), clock: systemClock, log }), 0)
   t.equal(startCount(file), 1)
 })
 
 t.test('gives the server the environment that must be set before it begins', async (t) => {
-  const code = `process.exit(process.env.UV_THREADPOOL_SIZE === '16' && process.env.UWS_HTTP_MAX_HEADERS_SIZE === '65536' ? 0 : 9)`
+  const code =
+    'const { UV_THREADPOOL_SIZE, UWS_HTTP_MAX_HEADERS_SIZE } = process.env;' +
+    "process.exit(UV_THREADPOOL_SIZE === '16' && UWS_HTTP_MAX_HEADERS_SIZE === '65536' ? 0 : 9)"
   t.equal(await supervise({ command: ['-e', code], clock: systemClock, log }), 0)
 })
