@@ -176,16 +176,17 @@ class EventsClient implements Events {
   async close(): Promise<void> {
     if (this.#isClosing) return
     await this.#opening
-    if (this.#isReady && this.#failure === null) {
-      if (this.#reason === null) await this.#pump.finish()
-      else await this.#checkpoint()
+    try {
+      if (this.#isReady && this.#reason === null) await this.#pump.finish()
+      else if (this.#isReady) await this.#checkpoint()
+    } finally {
+      this.#isClosing = true
+      this.#isReady = false
+      this.#pump.halt()
+      this.#waiters.reject(new ServiceError('stopping'))
+      if (this.#failure === null) await this.#ask('close', {})
+      await this.#pool.destroy()
     }
-    this.#isClosing = true
-    this.#isReady = false
-    this.#pump.halt()
-    this.#waiters.reject(new ServiceError('stopping'))
-    if (this.#failure === null) await this.#ask('close', {})
-    await this.#pool.destroy()
   }
 
   async #open(): Promise<void> {
