@@ -4,8 +4,9 @@
 // goes alone, value by value: an event that holds the separator byte, and an event so large that copying it into a
 // text would not pay. The order stays: the bulk before it is loaded first.
 //
-// From the journal to committed rows, events of 1.1 KB, DuckDB 1.5.6, Node 20.20.2, two cores that others use too: a row
-// group (122,880 rows) takes 0.66–0.78 s and 6.2–7.3 µs of CPU an event; 148–160 bytes an event after the checkpoint.
+// From the journal to committed rows, events of 1.1 KB, DuckDB 1.5.6, Node 20.20.2, two cores that others use too: a
+// row group (122,880 rows) takes 0.66–0.78 s and 6.2–7.3 µs of CPU an event; 148–160 bytes an event after the
+// checkpoint.
 //
 // Every parameter is bound with exactly the type that its cast names. With any other, DuckDB plans the statement again
 // for each execution and folds the texts into constants: 8.0 instead of 3.5 µs of CPU an event, before the commit.
