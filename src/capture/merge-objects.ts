@@ -23,19 +23,40 @@ interface MemberTable {
 
 const cellSize = 4
 
+/** Members for which the thread keeps room. */
+const keptMembers = 64
+
+// Used for one merge at a time.
+const keptTable = createTable()
+
 /** Appends the merged text of the objects at `places` to `target`, those further back in the list prevailing. */
 export function mergeObjects(scan: Scan, places: readonly number[], target: TextArena): void {
-  const table: MemberTable = {
-    cells: new Int32Array(cellSize * 64),
-    count: 0,
-    slots: new Int32Array(128),
-    keys: new TextArena(1024),
-  }
+  const table = keptTable
   for (const place of places) {
     const member = openMembers(scan, place)
     while (nextMember(scan, member)) addMember(table, scan.bytes, member.keyStart, member.keyEnd, member.end)
   }
   writeMembers(table, scan.bytes, target)
+  clearTable(table)
+}
+
+function createTable(): MemberTable {
+  return {
+    cells: new Int32Array(cellSize * keptMembers),
+    count: 0,
+    slots: new Int32Array(2 * keptMembers),
+    keys: new TextArena(4096),
+  }
+}
+
+/** Empties the table, and gives back what a large object made it take. */
+function clearTable(table: MemberTable): void {
+  table.count = 0
+  table.keys.clear(0)
+  if (table.cells.length > cellSize * keptMembers) {
+    table.cells = new Int32Array(cellSize * keptMembers)
+    table.slots = new Int32Array(2 * keptMembers)
+  } else table.slots.fill(0)
 }
 
 function addMember(

@@ -3,7 +3,14 @@
 
 import { Field, Property } from './event-keys.ts'
 import { backslash, letterN, quote } from './json-bytes.ts'
-import { closeProperties, copyProperties, createKeySet, insertEntry, type KeySet } from './properties-edit.ts'
+import {
+  closeProperties,
+  copyProperties,
+  createKeySet,
+  insertEntry,
+  type KeySet,
+  setKeys,
+} from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
 import type { EventSpans } from './span-tape.ts'
@@ -42,8 +49,8 @@ export class PropertiesColumn {
   #anonymizesIps = false
   #ipText: Uint8Array | null = null
   #sentAtText: Uint8Array | null = null
-  #removed: KeySet = createKeySet()
-  #removedIfAnonymous: KeySet = createKeySet()
+  readonly #removed: KeySet = createKeySet()
+  readonly #removedIfAnonymous: KeySet = createKeySet()
   /** Set for one event at a time, and cleared behind it. */
   readonly #alsoRemoved: KeySet = createKeySet()
 
@@ -55,8 +62,8 @@ export class PropertiesColumn {
     const keys: number[] = [...movedKeys]
     if (facts.anonymizeIps) keys.push(Property.$ip)
     if (this.#sentAtText !== null) keys.push(Property.$sent_at)
-    this.#removed = createKeySet(...keys, Property.$process_person_profile)
-    this.#removedIfAnonymous = createKeySet(...keys, ...personalKeys)
+    setKeys(this.#removed, [...keys, Property.$process_person_profile])
+    setKeys(this.#removedIfAnonymous, [...keys, ...personalKeys])
   }
 
   /** Appends the properties of an event. `values` are the event's own unless it is anonymous. */

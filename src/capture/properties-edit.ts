@@ -9,10 +9,14 @@ import type { TextArena } from './text-arena.ts'
 /** By key: 1 for the properties to leave out. */
 export type KeySet = Uint8Array
 
-export function createKeySet(...keys: number[]): KeySet {
-  const set = new Uint8Array(keyCount)
+export function createKeySet(): KeySet {
+  return new Uint8Array(keyCount)
+}
+
+/** Makes `set` hold `keys` and nothing else. */
+export function setKeys(set: KeySet, keys: readonly number[]): void {
+  set.fill(0)
   for (const key of keys) set[key] = 1
-  return set
 }
 
 /**
