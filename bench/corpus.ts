@@ -155,8 +155,8 @@ function createProperties(random: Random, event: string, projectApiKey: string):
     $lib: 'web',
     $lib_version: `1.${random.below(300)}.${random.below(9)}`,
     $timezone: random.pick(['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC']),
-    $session_id: `018f3c2b-${random.text(4).replace(/[g-z]/g, '0')}-7c11-9d2e-${String(random.below(1e12)).padStart(12, '0')}`,
-    $window_id: `018f3c2b-77aa-7c11-9d2e-${String(random.below(1e12)).padStart(12, '0')}`,
+    $session_id: sessionId(random),
+    $window_id: sessionId(random),
     $referrer: referrer === '$direct' ? referrer : `https://${referrer}/`,
     $referring_domain: referrer,
     $is_identified: random.next() < 0.4,
@@ -167,6 +167,10 @@ function createProperties(random: Random, event: string, projectApiKey: string):
     price: random.below(100_000) / 100,
     ...ownProperties(random, event),
   }
+}
+
+function sessionId(random: Random): string {
+  return `018f3c2b-77aa-7c11-9d2e-${String(random.below(1e12)).padStart(12, '0')}`
 }
 
 /** The properties that only this kind of event has. */

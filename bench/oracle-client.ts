@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { buildRequest, type CaptureRequest, hashRequest, type Shape } from './capture-request.ts'
 import { machineMs } from './clock.ts'
 import { type Corpus, createCorpus } from './corpus.ts'
-import { OracleJournal } from './oracle-journal.ts'
+import { isRefusal, OracleJournal } from './oracle-journal.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface ClientSettings {
@@ -173,8 +173,7 @@ export class OracleClient {
       this.#acknowledged++
       if (this.#repeatable.length < repeatableMax) this.#repeatable.push(remembered)
     }
-    const isAnswered = status !== null && status < 500
-    if (isAnswered) this.#unanswered.delete(remembered.number)
+    if (status === 200 || isRefusal(status)) this.#unanswered.delete(remembered.number)
     else this.#unanswered.set(remembered.number, remembered)
   }
 

@@ -28,6 +28,11 @@ export interface SentRequest {
   readonly attempts: Attempt[]
 }
 
+/** True when an answer says that the request will never be taken; 408 and 429 ask to send it again. */
+export function isRefusal(status: number | null): boolean {
+  return status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429
+}
+
 export class OracleJournal {
   readonly #fd: number
 

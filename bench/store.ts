@@ -2,7 +2,7 @@
 // of it. While a server runs, its own thread is the only one that may open the file.
 
 import { join } from 'node:path'
-import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import { sentinelEvent } from './sentinel.ts'
 import { hashEvent } from './stored-event.ts'
 import type { StoredRow, Verifier } from './verifier.ts'
@@ -10,10 +10,16 @@ import type { StoredRow, Verifier } from './verifier.ts'
 export interface StorePlace {
   readonly dataDir: string
   readonly projectId: number
+  /** distinct_ids of sentinels that the store must hold: it is up to date, or not worth judging. */
+  readonly sentinels: readonly string[]
 }
 
-/** Hands every row of the project to the verifier, in the order they stand in the table, and what is in quarantine. */
-export async function readStore({ dataDir, projectId }: StorePlace, verifier: Verifier): Promise<void> {
+/**
+ * Hands every row of the project to the verifier, in the order they stand in the table, and what is in quarantine.
+ * Throws when a sentinel is missing.
+ */
+export async function readStore(place: StorePlace, verifier: Verifier): Promise<void> {
+  const { dataDir, projectId } = place
   const instance = await DuckDBInstance.create(join(dataDir, 'events.duckdb'), { access_mode: 'READ_ONLY' })
   const connection = await instance.connect()
   try {
@@ -32,10 +38,24 @@ export async function readStore({ dataDir, projectId }: StorePlace, verifier: Ve
       { project_id: projectId },
     )
     for (const [uuid] of quarantined.getRows()) verifier.quarantined(String(uuid))
+    await findSentinels(connection, place)
   } finally {
     connection.closeSync()
     instance.closeSync()
   }
+}
+
+async function findSentinels(
+  connection: DuckDBConnection,
+  { projectId, sentinels }: StorePlace,
+): Promise<void> {
+  const found = await connection.runAndReadAll(
+    'select distinct_id from event where project_id = $project_id and event = $sentinel',
+    { project_id: projectId, sentinel: sentinelEvent },
+  )
+  const ids = new Set(found.getRows().map(([distinctId]) => distinctId))
+  const missing = sentinels.find((distinctId) => !ids.has(distinctId))
+  if (missing !== undefined) throw new Error(`the server had no lag, but ${missing} is not in its store`)
 }
 
 /** Takes a row of the select above. */

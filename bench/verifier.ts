@@ -11,7 +11,7 @@
 // request stand in the order of the request; and a request sent after another's 200 stands behind it.
 
 import { eventOfUuid, shapes } from './capture-request.ts'
-import type { SentRequest } from './oracle-journal.ts'
+import { isRefusal, type SentRequest } from './oracle-journal.ts'
 import { eventHashBytes } from './stored-event.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -199,8 +199,7 @@ function tally(sighting: Sighting | undefined): { stored: number; doubled: numbe
 
 function answerOf(request: SentRequest, cuts: readonly Cut[]): 'acknowledged' | 'refused' | 'unanswered' {
   if (ackMs(request, cuts) < Infinity) return 'acknowledged'
-  const isRefused = request.attempts.every(({ status }) => status !== null && status >= 400 && status < 500)
-  return isRefused ? 'refused' : 'unanswered'
+  return request.attempts.some(({ status }) => isRefusal(status)) ? 'refused' : 'unanswered'
 }
 
 /** When the request was first acknowledged, outside every cut; Infinity when it never was. */

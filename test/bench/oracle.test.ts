@@ -24,7 +24,7 @@ honest.close()
 async function judgeDoctored(t: Test, sql: string): Promise<Verdict> {
   const dataDir = t.testdir()
   await honest.write(dataDir, sql)
-  return await verify([honestOracle], { dataDir, projectId: 1 })
+  return await verify([honestOracle], { dataDir, projectId: 1, sentinels: [] })
 }
 
 const chosen = `(select uuid from event where not historical order by uuid limit 1 offset 10)`
@@ -53,7 +53,8 @@ t.test('finds a planted duplicate', async (t) => {
 })
 
 t.test('finds a planted change of one property', async (t) => {
-  const sql = `update event set properties = replace(properties::varchar, '"price":', '"prize":') where uuid = ${chosen}`
+  const changed = `replace(properties::varchar, '"price":', '"prize":')`
+  const sql = `update event set properties = ${changed} where uuid = ${chosen}`
   t.equal((await judgeDoctored(t, sql)).altered, 1)
 })
 
@@ -71,16 +72,17 @@ t.test('sends again what got no answer, and finds it stored once', async (t) => 
     if (number > 100) return 'answer'
     return (['answer', 'store silently', 'forget silently', 'unavailable'] as const)[number % 4]!
   })
-  oracle.begin({ ...load, port: server.port, countMax: 100, mix: { single: 3, batch: 1 } })
+  oracle.begin({ ...load, port: server.port, countMax: 100 })
   const before = await oracle.finished()
   t.ok(before.unanswered > 50, `${before.unanswered} unanswered`)
   const after = await oracle.resend(server.port)
   t.equal(after.unanswered, 0)
   server.close()
   await server.write(dataDir)
-  const verdict = await verify([oracle], { dataDir, projectId: 1 })
+  const verdict = await verify([oracle], { dataDir, projectId: 1, sentinels: [] })
   t.same(brokenPromises(verdict), [])
   t.equal(verdict.unansweredRequests, 0)
+  t.ok(verdict.acknowledgedEvents < verdict.eventCount, 'some requests were refused')
 })
 
 t.test('lets a request without an answer be stored or not, but never in part', async (t) => {
@@ -93,10 +95,17 @@ t.test('lets a request without an answer be stored or not, but never in part', a
   await oracle.finished()
   server.close()
   await server.write(`${folder}/whole`)
-  const whole = await verify([oracle], { dataDir: `${folder}/whole`, projectId: 1 })
+  const whole = await verify([oracle], { dataDir: `${folder}/whole`, projectId: 1, sentinels: [] })
   t.same(brokenPromises(whole), [])
   t.equal(whole.unansweredRequests, 40)
   t.equal(whole.unansweredStored, 20)
   await server.write(`${folder}/torn`, 'delete from event where index = 3')
-  t.equal((await verify([oracle], { dataDir: `${folder}/torn`, projectId: 1 })).torn, 20)
+  t.equal((await verify([oracle], { dataDir: `${folder}/torn`, projectId: 1, sentinels: [] })).torn, 20)
+})
+
+t.test('does not judge a store that is behind what its server said', async (t) => {
+  const dataDir = t.testdir()
+  await honest.write(dataDir)
+  const place = { dataDir, projectId: 1, sentinels: ['sentinel-realtime-1'] }
+  await t.rejects(verify([honestOracle], place), { message: /sentinel-realtime-1 is not in its store/ })
 })
