@@ -1,0 +1,174 @@
+// A real server as a process of its own, to load, measure and kill. Runs the server itself (`--child`), without the
+// parent that restarts it: a scenario wants to see a server end.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { childEnvironment } from '../src/config.ts'
+import { machineMs } from './clock.ts'
+import { waitFor } from './wait.ts'
+
+export const projectApiKey = 'phc_benchProjectKeyOfTheFirstProject'
+export const personalApiKey = 'phx_benchPersonalKeyOfTheFirstOwner'
+
+const acceptMsMax = 60_000
+const stopMsMax = 45_000
+const lastLinesMax = 40
+
+export interface ServerEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export class ServerProcess {
+  readonly dataDir: string
+  readonly projectApiKey = projectApiKey
+  readonly personalApiKey = personalApiKey
+  /** Settles when the process has ended. */
+  readonly ended: Promise<ServerEnd>
+  readonly #child: ChildProcess
+  readonly #startedMs = machineMs()
+  /** The end of the log, for the message when something goes wrong. */
+  readonly #lastLines: string[] = []
+  #port: number | null = null
+  #end: ServerEnd | null = null
+
+  /** Launches a server on `dataDir`. `settings` are environment variables by their documented names. */
+  constructor(dataDir: string, settings: Readonly<Record<string, string>> = {}) {
+    this.dataDir = dataDir
+    mkdirSync(dataDir, { recursive: true })
+    const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+    this.#child = spawn(process.execPath, ['--enable-source-maps', main, '--child'], {
+      // The channel lets the server notice when the bench is gone, so that none is left behind.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: {
+        ...childEnvironment(),
+        PORT: '0',
+        HOST: '127.0.0.1',
+        DATABASE_URL: '',
+        DATA_DIR: dataDir,
+        LOG_FORMAT: 'json',
+        BOOTSTRAP_PROJECT_API_KEY: projectApiKey,
+        BOOTSTRAP_PERSONAL_API_KEY: personalApiKey,
+        ...settings,
+      },
+    })
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#end = { code, signal }
+        resolve(this.#end)
+      })
+    })
+    // Spawned with a pipe for stderr.
+    createInterface({ input: this.#child.stderr! }).on('line', (line) => this.#read(line))
+  }
+
+  get port(): number {
+    if (this.#port === null) throw new Error('the server does not listen yet')
+    return this.#port
+  }
+
+  get isRunning(): boolean {
+    return this.#end === null
+  }
+
+  /** The project that bootstrap made. */
+  get projectId(): number {
+    // The server writes this file before it accepts anything.
+    const bootstrap = JSON.parse(readFileSync(join(this.dataDir, 'bootstrap.json'), 'utf8')) as {
+      project_id: number
+    }
+    return bootstrap.project_id
+  }
+
+  /** Waits until capture is accepted, and returns how long that took since the launch (ms). */
+  async accepting(): Promise<number> {
+    const port = await waitFor('the server listens', acceptMsMax, () => {
+      if (this.#end !== null) throw this.failure('the server ended before it listened')
+      return this.#port
+    })
+    await waitFor('the server is ready', acceptMsMax, async () => {
+      if (this.#end !== null) throw this.failure('the server ended before it was ready')
+      const response = await fetch(`http://127.0.0.1:${port}/_readyz`).catch(() => null)
+      await response?.arrayBuffer()
+      return response?.status === 200 ? true : null
+    })
+    return machineMs() - this.#startedMs
+  }
+
+  /** Kills the process as a crash would, and waits for its end. Does nothing when it has ended. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.ended
+  }
+
+  /** Stops the server as an operator would. Throws when it does not end by itself with code 0. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    const end = await waitFor('the server stops', stopMsMax, () => this.#end).catch(async (cause) => {
+      await this.kill()
+      throw this.failure('the server did not stop', cause)
+    })
+    if (end.code !== 0) throw this.failure('the server did not stop cleanly')
+  }
+
+  /** The most memory the process ever held (bytes). */
+  peakRssBytes(): number {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+  }
+
+  /** An error that tells how the process ended, and its last words. */
+  failure(what: string, cause?: unknown): Error {
+    const end = this.#end === null ? '' : ` (code ${this.#end.code}, signal ${this.#end.signal})`
+    return new Error(`${what}${end}\n${this.#lastLines.join('\n')}`, { cause })
+  }
+
+  #read(line: string): void {
+    this.#lastLines.push(line)
+    if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift()
+    if (!line.includes('"listening"')) return
+    // The server's log is JSON lines, and this one names its port.
+    const { msg, port } = JSON.parse(line) as { msg: string; port: number }
+    if (msg === 'listening') this.#port = port
+  }
+}
+
+/**
+ * Kills an embedded Postgres that its server left behind, and waits until it is gone. Returns how many processes that
+ * were. All of Postgres works in its data folder, or in a draft of it beside it; nothing else does.
+ */
+export async function killPostgres(dataDir: string): Promise<number> {
+  const folder = join(dataDir, 'postgres')
+  const killed = new Set<number>()
+  await waitFor('Postgres is gone', 10_000, () => {
+    const pids = readdirSync('/proc').filter(
+      (name) => /^\d+$/.test(name) && workingFolder(name).startsWith(folder),
+    )
+    for (const pid of pids.map(Number)) {
+      killIfAlive(pid)
+      killed.add(pid)
+    }
+    return pids.length === 0 ? true : null
+  })
+  return killed.size
+}
+
+function workingFolder(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    // It ended since the folder was listed, or it is a zombie.
+    return ''
+  }
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended since the folder was listed.
+  }
+}

@@ -1,0 +1,13 @@
+import t from 'tap'
+import { crash } from '../../bench/crash.ts'
+import { checkPromises, rowOf } from './kept-promises.ts'
+
+t.setTimeout(280_000)
+
+t.test('twenty kills lose nothing, store nothing twice, and are recovered from within 3 s', async (t) => {
+  const outcome = await checkPromises(t, crash, { cycles: '20', 'judge-every': '10', seed: '20' })
+  t.equal(rowOf(outcome, 'lost'), '0')
+  t.equal(rowOf(outcome, 'doubled'), '0')
+  t.match(rowOf(outcome, 'kills'), /^1\d under load, \d during a start$/)
+  t.match(rowOf(outcome, 'acknowledged'), /^\d{4,} events/, 'the load was worth the name')
+})
