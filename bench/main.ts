@@ -9,11 +9,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { crash } from './crash.ts'
 import { describeMachine } from './machine.ts'
+import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
 
 /** Every scenario by the name it is called by. A new one is a file and a line here. */
 const scenarios: Readonly<Record<string, Scenario>> = {
   crash,
+  powercut: powerCut,
 }
 
 process.exitCode = await main(process.argv.slice(2))
