@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { crash } from './crash.ts'
+import { diskFull } from './disk-full.ts'
 import { describeMachine } from './machine.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
@@ -16,6 +17,7 @@ import type { Options, Outcome, Scenario } from './scenario.ts'
 const scenarios: Readonly<Record<string, Scenario>> = {
   crash,
   powercut: powerCut,
+  diskfull: diskFull,
 }
 
 process.exitCode = await main(process.argv.slice(2))
