@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
 import { diskFull } from './disk-full.ts'
 import { describeMachine } from './machine.ts'
@@ -18,6 +19,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   crash,
   powercut: powerCut,
   diskfull: diskFull,
+  bulk,
 }
 
 process.exitCode = await main(process.argv.slice(2))
