@@ -2,7 +2,7 @@
 //
 // SIGTERM, SIGINT and the loss of the restarting parent begin a graceful stop; a second SIGTERM or SIGINT, or the end
 // of SHUTDOWN_GRACE_MS, ends the process at once, which loses nothing that was acknowledged. A failed disk or owner
-// thread ends it with exit 70.
+// thread ends it with exit 70. SIGUSR2 writes queues, lag and what is wrong into the log.
 
 import { environmentProblem, loadConfig, loadDotEnv } from './config.ts'
 import { errorRow, isServiceError } from './errors.ts'
@@ -23,10 +23,13 @@ export async function serve(): Promise<number> {
       process.exit(exitStorageFailed)
     })
     const stopAsked = stopSignal()
+    // The end of a terminal session is no reason to stop.
+    process.on('SIGHUP', () => log.info('SIGHUP: nothing to reload, settings are read at the start'))
     const problem = environmentProblem()
     if (problem) log.warn(problem)
     const server = await openServer(config, { clock: systemClock, log })
     log.info({ port: server.port, host: config.host, data_dir: config.dataDir }, 'listening')
+    process.on('SIGUSR2', () => log.info({ diagnosis: server.diagnosis() }, 'diagnosis'))
     if (server.greeting) process.stdout.write(server.greeting)
     const failure = await Promise.race([stopAsked, server.failed])
     return failure === null ? await stop(server, config.shutdownGraceMs, log) : endAfter(failure, log)

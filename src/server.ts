@@ -32,6 +32,8 @@ export interface Server {
   readonly port: number
   /** What the first start tells its owner, keys included; null on every other start. */
   readonly greeting: string | null
+  /** Queues, lag and what is wrong, for the log. */
+  diagnosis(): object
   /** Resolves when the server cannot go on and the process should end. */
   readonly failed: Promise<Error>
   /** Answers what is open, loads what is durable, closes everything. */
@@ -62,7 +64,8 @@ export async function openServer(config: Config, { clock, log }: ServerOptions):
     releasers.push(() => http.close(closeGraceMs))
     return {
       port: http.port,
-      greeting: await greet(config, rooms, http.port),
+      greeting: greetOf(config, rooms, http.port),
+      diagnosis: () => diagnosisOf(rooms, http),
       failed: failureOf(rooms),
       close,
     }
@@ -217,11 +220,23 @@ function problemsOf({ journal, database, events }: Rooms): HealthReason[] {
   return problems
 }
 
-async function greet(config: Config, { firstStart }: Rooms, port: number): Promise<string | null> {
+function greetOf(config: Config, { firstStart }: Rooms, port: number): string | null {
   if (!firstStart?.created || firstStart.values === null) return null
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host
   const url = config.siteUrl ?? `http://${host}:${port}`
   return greetingOf(firstStart.values, url, join(config.dataDir, 'bootstrap.json'))
+}
+
+function diagnosisOf(rooms: Rooms, http: HttpServer): object {
+  const { journal, events, pool } = rooms
+  return {
+    problems: problemsOf(rooms),
+    http: http.state(),
+    decode_queue_bytes: pool.queuedBytes(),
+    journal: journal.state(),
+    events: events.state(),
+    memory: process.memoryUsage(),
+  }
 }
 
 function failureOf({ journal, database, events }: Rooms): Promise<Error> {

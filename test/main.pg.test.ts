@@ -77,6 +77,19 @@ t.test('the server ends when its parent is gone', async (t) => {
   await until(() => !isRunning(serverPid as number))
 })
 
+t.test('SIGUSR2 writes a diagnosis into the log, and SIGHUP changes nothing', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const env = { DATA_DIR: join(t.testdir(), 'data'), DATABASE_URL: connectionString }
+  const spate = startSpate(t, env)
+  await spate.logged('listening')
+  spate.child.kill('SIGHUP')
+  spate.child.kill('SIGUSR2')
+  const { diagnosis } = await spate.logged('diagnosis')
+  t.match(diagnosis, { decode_queue_bytes: 0, journal: { lanes: { realtime: { committed: 0 } } } })
+  spate.child.kill('SIGTERM')
+  t.same(await spate.ended, { code: 0, signal: null })
+})
+
 t.test('a second server on one data folder is refused with exit 73', async (t) => {
   const { connectionString } = await freshDatabase(t)
   const env = { DATA_DIR: join(t.testdir(), 'data'), DATABASE_URL: connectionString }
