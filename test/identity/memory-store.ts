@@ -55,7 +55,8 @@ export class MemoryStore {
 
   /** Captures events and folds them in one step. */
   send(events: readonly SentEvent[], facts: SentFacts = {}): Changes {
-    return this.step([inputOf(capturedBatch(events, facts))])
+    const batch = capturedBatch(events, facts)
+    return this.step(batch === null ? [] : [inputOf(batch)])
   }
 
   /** Folds and applies one step. */
@@ -165,6 +166,21 @@ export class MemoryStore {
     return { hasEvents, hasGroupTypes }
   }
 
+  /** All rows, for comparing stores. */
+  dump(): unknown {
+    const tables = [...this.#projects].map(([projectId, { persons, owners, groups, ...others }]) => ({
+      projectId,
+      ...others,
+      persons: [...persons.values()].map(withoutMemory).sort(byText),
+      owners: [...owners].sort(byText),
+      groups: [...groups].map(([name, group]) => [name, withParsed(group)]).sort(byText),
+    }))
+    const counts = new Map<string, number>()
+    for (const { reason, count } of this.warnings) counts.set(reason, (counts.get(reason) ?? 0) + count)
+    const { overrides, tombstones, mirroredTypes, usage } = this
+    return { tables, counts, overrides, tombstones, mirroredTypes, usage }
+  }
+
   /** What must hold whatever happened: ids have persons, and reads resolve every id to its person. */
   check(): void {
     for (const [projectId, { persons, owners }] of this.#projects) {
@@ -252,4 +268,16 @@ function knownProject(tables: ProjectTables, ids: IdsToLoad): KnownProject {
 function asJsonb(text: string): string {
   const members = [...readMembers(text)].sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(', ')}}`
+}
+
+function withoutMemory({ seenLast: _, seenBefore: __, ...person }: Person) {
+  return withParsed(person)
+}
+
+function withParsed<Row extends { readonly properties: string }>(row: Row) {
+  return { ...row, properties: JSON.parse(row.properties) as unknown }
+}
+
+function byText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }

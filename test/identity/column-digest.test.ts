@@ -1,0 +1,46 @@
+import t from 'tap'
+import { columnDigest } from '../../src/identity/column-digest.ts'
+import { capturedBatch } from './captured.ts'
+
+function digest(properties: Record<string, unknown>, countsAll = false): number {
+  const batch = capturedBatch([
+    { event: 'before', distinct_id: 'a', properties: { $set: { some: 'thing' } } },
+    { event: 'e', distinct_id: 'a', properties },
+    { event: 'after', distinct_id: 'a', properties: { $browser: 'Chrome' } },
+  ])
+  return batch === null ? 0 : columnDigest(batch, 1, countsAll)
+}
+
+const page = { $current_url: '/a', $browser: 'Chrome', utm_source: 'x', $set: { plan: 'free' } }
+
+t.test('is the same for the same, and for another page', async (t) => {
+  t.equal(digest(page), digest({ ...page, unmapped: 1 }))
+  t.equal(digest(page), digest({ ...page, $current_url: '/b?c="}{,\\' }))
+  t.equal(digest(page), digest({ ...page, $browser: { nested: ['}', 1] } }))
+  t.ok(Number.isSafeInteger(digest(page)) && digest(page) > 0)
+})
+
+t.test('differs for everything that may change the person', async (t) => {
+  const { $browser: _, ...withoutBrowser } = page
+  const others = [
+    { ...page, utm_source: 'y' },
+    { ...page, $set: { plan: 'paid' } },
+    { ...page, $set: { plan: 'free', $browser: 'Safari' } },
+    { ...page, $set_once: {} },
+    { ...page, $unset: ['plan'] },
+    { ...page, $groups: { company: 'acme' } },
+    { ...page, $os: 'Linux' },
+    withoutBrowser,
+  ]
+  const digests = new Set([digest(page), ...others.map((other) => digest(other))])
+  t.equal(digests.size, others.length + 1)
+})
+
+t.test('counts $os_name, which derives nothing when it is empty', async (t) => {
+  t.not(digest({ ...page, $os_name: '' }), digest({ ...page, $os_name: 'iOS' }))
+})
+
+t.test('counts every value for events that suppress nothing', async (t) => {
+  t.not(digest(page, true), digest({ ...page, $current_url: '/b' }, true))
+  t.not(digest(page, true), digest(page))
+})

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { idsToLoad } from '../../src/identity/ids-to-load.ts'
+import type { StepInput } from '../../src/identity/operations.ts'
+import { capturedBatch, inputOf, nowMs, type SentEvent } from './captured.ts'
+
+function inputs(events: readonly SentEvent[], projectId = 1): StepInput[] {
+  const batch = capturedBatch(events, { projectId })
+  return batch === null ? [] : [inputOf(batch)]
+}
+
+function identify(distinctId: string, anonymousId: string): SentEvent {
+  return { event: '$identify', distinct_id: distinctId, properties: { $anon_distinct_id: anonymousId } }
+}
+
+function wholePersons(...events: SentEvent[]): string[] {
+  return [...(idsToLoad(inputs(events))[0]?.wholePersonsOf ?? [])].sort()
+}
+
+t.test('lists every id that is named, by project', async (t) => {
+  const [first, second] = idsToLoad([
+    ...inputs([
+      { event: 'e', distinct_id: 'plain' },
+      { event: 'e', distinct_id: 'hidden', properties: { $process_person_profile: false } },
+      identify('user', 'anon'),
+      identify('user', 'null'),
+      { event: '$create_alias', distinct_id: 'x', properties: { alias: 'y' } },
+    ]),
+    ...inputs([{ event: 'e', distinct_id: 'plain' }], 2),
+  ])
+  t.same([...(first?.distinctIds ?? [])], ['plain', 'user', 'anon', 'x', 'y'])
+  t.same(second?.projectId, 2)
+  t.same([...(second?.distinctIds ?? [])], ['plain'])
+})
+
+t.test('asks for the whole person of a source only', async (t) => {
+  t.same(wholePersons(identify('user', 'anon')), ['anon'])
+  t.same(wholePersons(identify('user', 'anon'), identify('user', 'anon')), ['anon'])
+  t.same(wholePersons(identify('a', 'b'), identify('c', 'd')), ['b', 'd'])
+  t.same(wholePersons({ event: '$create_alias', distinct_id: 'x', properties: { alias: 'y' } }), ['x'])
+  t.same(wholePersons(identify('a', 'a'), identify('a', 'null')), [])
+})
+
+t.test('asks for all persons where merges touch, since a survivor may be the next source', async (t) => {
+  t.same(wholePersons(identify('a', 'b'), identify('c', 'b')), ['a', 'b', 'c'])
+  t.same(wholePersons(identify('a', 'b'), identify('b', 'c')), ['a', 'b', 'c'])
+  t.same(wholePersons(identify('a', 'b'), identify('c', 'd'), identify('b', 'd')), ['a', 'b', 'c', 'd'])
+})
+
+t.test('lists groups and persons that are deleted', async (t) => {
+  const group = { $group_type: 'company', $group_key: 'acme' }
+  const events = [{ event: '$groupidentify', distinct_id: 'a', properties: group }]
+  const personUuid = '6931a681-6e90-500d-8294-14582dcc2e3f'
+  const [ids] = idsToLoad([
+    ...inputs(events),
+    { kind: 'delete_person', projectId: 1, personUuid, deletesEvents: false, deletedAtMs: nowMs },
+  ])
+  t.same(
+    [...(ids?.groups ?? [])].map(([type, keys]) => [type, [...keys]]),
+    [['company', ['acme']]],
+  )
+  t.same([...(ids?.personUuids ?? [])], [personUuid])
+})

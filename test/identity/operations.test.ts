@@ -1,0 +1,95 @@
+import { fail } from 'node:assert/strict'
+import t from 'tap'
+import { personColumn, readOperations } from '../../src/identity/operations.ts'
+import { capturedBatch, type SentEvent } from './captured.ts'
+
+function batchOf(events: readonly SentEvent[]) {
+  return capturedBatch(events) ?? fail('capture dropped everything')
+}
+
+t.test('tells events by what they may do', async (t) => {
+  const $set = { a: 1 }
+  const batch = batchOf([
+    { event: 'e', distinct_id: 'a' },
+    { event: 'e', distinct_id: 'a', properties: { $set } },
+    { event: '$set', distinct_id: 'a', properties: { $set } },
+    { event: '$exception', distinct_id: 'a', properties: { $set } },
+    { event: '$$heatmap', distinct_id: 'a' },
+    { event: 'survey shown', distinct_id: 'a' },
+    { event: '$identify', distinct_id: 'a' },
+    { event: '$create_alias', distinct_id: 'a', properties: { alias: 'b' } },
+    { event: '$merge_dangerously', distinct_id: 'a', properties: { alias: 'b' } },
+    { event: '$groupidentify', distinct_id: 'a' },
+    { event: 'nine chars', distinct_id: 'a' },
+  ])
+  const { operations, eventCount } = readOperations(batch, null, 0, 11)
+  t.equal(eventCount, 11)
+  t.same(
+    operations.map(({ kind }) => kind),
+    ['plain', 'update', 'set', 'birth', 'birth', 'survey', 'identify', 'alias', 'merge', 'group', 'plain'],
+  )
+})
+
+t.test('skips duplicates and anonymous events, and counts the latter', async (t) => {
+  const batch = batchOf([
+    { event: 'e', distinct_id: 'a' },
+    { event: 'e', distinct_id: 'b' },
+    { event: 'e', distinct_id: 'c', properties: { $process_person_profile: false, $set: { a: 1 } } },
+    { event: 'e', distinct_id: 'd' },
+  ])
+  const { operations, eventCount } = readOperations(batch, new Uint8Array([0b0010]), 0, 4)
+  t.same(
+    operations.map(({ index, distinctId }) => [index, distinctId]),
+    [
+      [0, 'a'],
+      [3, 'd'],
+    ],
+  )
+  t.equal(eventCount, 3)
+  t.same(
+    readOperations(batch, null, 1, 3).operations.map(({ distinctId }) => distinctId),
+    ['b'],
+  )
+})
+
+t.test('drops identity events without person processing before they get here (84)', async (t) => {
+  const properties = { $process_person_profile: false, $anon_distinct_id: 'x' }
+  t.equal(capturedBatch([{ event: '$identify', distinct_id: 'a', properties }]), null)
+})
+
+t.test('reads what identity events name', async (t) => {
+  const batch = batchOf([
+    { event: '$identify', distinct_id: 'a', properties: { $anon_distinct_id: 'anon' } },
+    { event: '$identify', distinct_id: 'a', properties: { alias: 'b' } },
+    { event: '$create_alias', distinct_id: 'a', properties: { alias: 'b' } },
+    {
+      event: '$groupidentify',
+      distinct_id: 'a',
+      properties: { $group_type: 'company', $group_key: 'acme', $group_set: { x: 1 } },
+    },
+  ])
+  const { operations } = readOperations(batch, null, 0, 4)
+  t.same(
+    operations.map(({ otherId, group }) => otherId ?? group),
+    ['anon', null, 'b', { type: 'company', key: 'acme', set: '{"x":1}' }],
+  )
+})
+
+t.test('accepts the shapes of PHP and Ruby', async (t) => {
+  const batch = batchOf([
+    { event: '$create_alias', distinct_id: null, properties: { distinct_id: 'previous', alias: 'user' } },
+    { event: '$identify', distinct_id: 'php', $set: [] },
+    { event: '$identify', distinct_id: 'ruby', $set: { plan: 'free' }, properties: { plan: 'free' } },
+  ])
+  const { operations } = readOperations(batch, null, 0, 3)
+  t.same(
+    operations.map(({ distinctId, otherId }) => [distinctId, otherId]),
+    [
+      ['previous', 'user'],
+      ['php', null],
+      ['ruby', null],
+    ],
+  )
+  t.same([...personColumn(batch, 1)], [['$set', '{}']])
+  t.same([...personColumn(batch, 2)], [['$set', '{"plan":"free"}']])
+})
