@@ -17,7 +17,8 @@ import { otherIdOf } from './other-id.ts'
  * set       person properties, none suppressed (`$set`)
  * birth     person properties for a person that is born with the event (`$exception`, `$$heatmap`)
  * survey    an update that also notes when a survey was seen (`survey shown`)
- * identify, alias, merge    joins two ids when `otherId` is not null (`$identify`, `$create_alias`, `$merge_dangerously`)
+ * identify, alias, merge    joins two ids when `otherId` is not null (`$identify`, `$create_alias`,
+ *           `$merge_dangerously`)
  * group     changes a group (`$groupidentify`)
  */
 export type OperationKind =

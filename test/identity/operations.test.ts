@@ -31,25 +31,28 @@ t.test('tells events by what they may do', async (t) => {
 })
 
 t.test('skips duplicates and anonymous events, and counts the latter', async (t) => {
+  const hidden = { $process_person_profile: false, $set: { a: 1 } }
   const batch = batchOf([
-    { event: 'e', distinct_id: 'a' },
-    { event: 'e', distinct_id: 'b' },
-    { event: 'e', distinct_id: 'c', properties: { $process_person_profile: false, $set: { a: 1 } } },
-    { event: 'e', distinct_id: 'd' },
+    ...Array.from('abcdefghi', (distinct_id) => ({ event: 'e', distinct_id })),
+    { event: 'e', distinct_id: 'j', properties: hidden },
+    { event: 'e', distinct_id: 'k' },
   ])
-  const { operations, eventCount } = readOperations(batch, new Uint8Array([0b0010]), 0, 4)
+  const { operations, eventCount } = readOperations(batch, new Uint8Array([0b1011_1110, 0b1]), 0, 11)
   t.same(
     operations.map(({ index, distinctId }) => [index, distinctId]),
     [
       [0, 'a'],
-      [3, 'd'],
+      [6, 'g'],
+      [10, 'k'],
     ],
   )
-  t.equal(eventCount, 3)
+  t.equal(eventCount, 4)
+  const part = readOperations(batch, null, 7, 10)
   t.same(
-    readOperations(batch, null, 1, 3).operations.map(({ distinctId }) => distinctId),
-    ['b'],
+    part.operations.map(({ distinctId }) => distinctId),
+    ['h', 'i'],
   )
+  t.equal(part.eventCount, 3)
 })
 
 t.test('drops identity events without person processing before they get here (84)', async (t) => {
