@@ -1,8 +1,9 @@
 // The segments of a lane that are not written to any more, their sidecars, and when they are deleted.
 //
 // A segment goes when everything in it is released and it is too old or too much is kept; under disk pressure the
-// release alone decides, never less. Files go oldest first, so that what is left has no hole. The dedup window does
-// not hold segments back: their sidecars, 8 bytes an event, stay behind until the window has moved past them.
+// release alone decides, never less. Files go oldest first, so that what is left has no hole, and the last file of a
+// lane never goes: its name and size say where the next start goes on. The dedup window does not hold segments back:
+// their sidecars, 8 bytes an event, stay behind until the window has moved past them.
 
 import { killPoint } from '../kill-point.ts'
 import type { DedupWindow } from './dedup-window.ts'
@@ -74,12 +75,14 @@ export class SealedSegments {
   }
 
   /**
-   * Deletes what may go. `activeBytes` and `activeKeys` are the size of the segment being written and the keys it
-   * added to the window. Returns how many segments went; errors of the disk as they come.
+   * Deletes what may go. `activeBytes` and `activeKeys` are the size of the segment being written, 0 when there is
+   * none, and the keys it added to the window. Returns how many segments went; errors of the disk as they come.
    */
   deleteExpired(rule: RetentionRule, activeBytes: number, activeKeys: number): number {
     const { dir, killAt, dedupWindowEvents } = this.#options
-    const expired = this.#segments.slice(0, countExpired(this.#segments, activeBytes, rule))
+    const countMax = activeBytes > 0 ? this.#segments.length : this.#segments.length - 1
+    const count = Math.min(countMax, countExpired(this.#segments, activeBytes, rule))
+    const expired = this.#segments.slice(0, Math.max(0, count))
     let deleted = 0
     for (const { base, fileBytes } of expired) {
       if (!this.#hasSidecar(base)) break

@@ -116,3 +116,22 @@ t.test('makes a sidecar that found no room before its segment goes', async (t) =
   run(again.lane)
   t.equal(again.acks[0]?.duplicateCount, 8)
 })
+
+t.test(
+  'goes on from where it stood after everything was released and deleted between two restarts',
+  async (t) => {
+    const disk = new SimulatedDisk()
+    const first = openLane(disk, options)
+    first.lane.append(0, [part('x', [1])])
+    run(first.lane)
+    first.lane.close()
+    // Nothing is appended in this run, so no segment is being written.
+    const second = openLane(disk, { ...options, keepBytes: 0 })
+    const { committed } = second.lane.status()
+    t.ok(committed > 0)
+    second.lane.release(committed)
+    second.lane.tick()
+    second.lane.close()
+    t.equal(openLane(disk, options).lane.status().committed, committed)
+  },
+)
