@@ -39,6 +39,8 @@ const checkpointMsMax = 5 * 60_000
 /** A quiet moment is used when there is something to gain. */
 const quietMs = 5_000
 const quietWalBytesMin = 16 * MiB
+/** A checkpoint that did not happen is tried again after this. */
+const checkpointRetryMs = 5_000
 
 export class Pump {
   readonly #pumped: Pumped
@@ -52,8 +54,11 @@ export class Pump {
   #retries = 0
   #walBytes = 0
   #appliedBytes = 0
+  /** Something may be in no checkpoint yet: at first what the last run left. */
+  #isUnsafe = true
   #lastStepMs = 0
   #lastCheckpointMs: number
+  #noCheckpointBeforeMs = 0
 
   constructor(pumped: Pumped, clock: Clock) {
     this.#pumped = pumped
@@ -117,6 +122,7 @@ export class Pump {
     if (outcome.kind === 'applied') {
       this.#retries = 0
       this.#appliedBytes += outcome.bytes
+      this.#isUnsafe = true
       this.#notBeforeMs = this.#lastStepMs + pauseMs
     } else if (outcome.kind === 'retry' && outcome.again === 'later') {
       const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** this.#retries++)
@@ -125,9 +131,16 @@ export class Pump {
   }
 
   async #checkpoint(): Promise<void> {
-    this.#walBytes = (await this.#pumped.checkpoint()).walBytes
+    const { offsets, walBytes } = await this.#pumped.checkpoint()
+    const nowMs = this.#clock.monotonicMs()
+    this.#walBytes = walBytes
+    if (offsets === null) {
+      this.#noCheckpointBeforeMs = nowMs + checkpointRetryMs
+      return
+    }
     this.#appliedBytes = 0
-    this.#lastCheckpointMs = this.#clock.monotonicMs()
+    this.#isUnsafe = false
+    this.#lastCheckpointMs = nowMs
   }
 
   /** Goes idle until the next thing is due. */
@@ -152,12 +165,13 @@ export class Pump {
 
   /** Milliseconds until a checkpoint is due if nothing more is loaded. */
   #checkpointDueInMs(isQuiet: boolean): number {
-    if (this.#appliedBytes === 0 || this.#isSleepless) return Number.POSITIVE_INFINITY
-    if (this.#walBytes >= walBytesMax || this.#appliedBytes >= appliedBytesMax) return 0
-    const nowMs = this.#clock.monotonicMs()
-    const byAge = this.#lastCheckpointMs + checkpointMsMax - nowMs
-    if (!isQuiet || this.#walBytes < quietWalBytesMin) return byAge
-    return Math.min(byAge, this.#lastStepMs + quietMs - nowMs)
+    if (!this.#isUnsafe || this.#isSleepless) return Number.POSITIVE_INFINITY
+    const isLarge = this.#walBytes >= walBytesMax || this.#appliedBytes >= appliedBytesMax
+    const byAgeMs = this.#lastCheckpointMs + checkpointMsMax
+    const isWorthQuiet = isQuiet && this.#walBytes >= quietWalBytesMin
+    const byQuietMs = isWorthQuiet ? this.#lastStepMs + quietMs : Number.POSITIVE_INFINITY
+    const dueMs = isLarge ? 0 : Math.min(byAgeMs, byQuietMs)
+    return Math.max(dueMs, this.#noCheckpointBeforeMs) - this.#clock.monotonicMs()
   }
 
   #clearTimer(): void {

@@ -9,7 +9,15 @@ const MiB = 1024 * 1024
 
 /** A store that loads up to 10 MiB a step, and a clock that the test moves. */
 function world(outcomes: StepOutcome[] = []) {
-  const state = { waiting: 0, nowMs: 1_000_000, walBytes: 0, log: [] as string[], failure: null as unknown }
+  const state = {
+    waiting: 0,
+    nowMs: 1_000_000,
+    walBytes: 0,
+    /** Reads keep checkpoints from happening. */
+    isBlocked: false,
+    log: [] as string[],
+    failure: null as unknown,
+  }
   const clock: Clock = { nowMs: () => state.nowMs, monotonicMs: () => state.nowMs }
   const pump = new Pump(
     {
@@ -25,9 +33,13 @@ function world(outcomes: StepOutcome[] = []) {
         return { outcome, walBytes: state.walBytes }
       },
       checkpoint: async () => {
+        if (state.isBlocked) {
+          state.log.push('no checkpoint')
+          return { offsets: null, walBytes: state.walBytes }
+        }
         state.log.push('checkpoint')
         state.walBytes = 0
-        return { offsets: null, walBytes: 0 }
+        return { offsets: forLanes(() => originOffset), walBytes: 0 }
       },
       stepped: (outcome) => outcome.kind === 'applied' || outcome.kind === 'retry',
       failed: (error) => {
@@ -127,6 +139,43 @@ t.test('checkpoints after five minutes, and sooner in a quiet moment', async (t)
   pump.wake()
   await settle()
   t.strictSame(state.log.at(-1), 'checkpoint')
+})
+
+t.test('tries a checkpoint again that did not happen, also when nothing more is loaded', async (t) => {
+  const { pump, state } = world()
+  state.isBlocked = true
+  state.waiting = 100
+  pump.wake()
+  await settle()
+  state.nowMs += 300_000
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, ['applied', 'no checkpoint'])
+  state.isBlocked = false
+  state.nowMs += 4_999
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, ['applied', 'no checkpoint'])
+  state.nowMs += 1
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, ['applied', 'no checkpoint', 'checkpoint'])
+  state.nowMs += 600_000
+  pump.wake()
+  await settle()
+  t.equal(state.log.length, 3)
+})
+
+t.test('makes the first checkpoint of a run even if there is nothing to load', async (t) => {
+  const { pump, state } = world()
+  state.nowMs += 299_999
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, [])
+  state.nowMs += 1
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, ['checkpoint'])
 })
 
 t.test('waits longer and longer while steps fail, and not at all when halving', async (t) => {
