@@ -18,7 +18,7 @@
 //
 // A segment whose header is damaged stays as one gap; positions go on behind it, so that none is used twice.
 
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ServiceError } from '../errors.ts'
 import { killPoint } from '../kill-point.ts'
 import { alignTo8 } from '../lib/bytes.ts'
@@ -104,6 +104,8 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   const end = findValidEnd(disk, options, fd, header)
   const cutBytes = disk.sizeOf(fd) - segmentHeaderBytes - (end - base)
   if (cutBytes > 0) log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes })
+  // A segment that lost its seal to damage has a sidecar, with keys of events that may have been cut.
+  if (disk.list(dir).includes(basename(sidecarPath(dir, base)))) disk.unlink(sidecarPath(dir, base))
   // The writer replaces an empty segment by one of the same name.
   if (end === base) return segmentHeaderBytes
   const copy = createSegment(disk, dir, header, (to) => {

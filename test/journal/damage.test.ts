@@ -79,6 +79,21 @@ t.test('cuts the parts of a chain that has no last part, and gives their keys ba
   t.equal(again.acks[0]?.duplicateCount, 1)
 })
 
+t.test('knows no event again that was cut off, though a sidecar has its key', async (t) => {
+  const disk = new SimulatedDisk()
+  const { lane, acks } = openLane(disk, oneSegment)
+  for (const id of [1, 2]) {
+    lane.append(id, [part(`${id}:`, [id])])
+    run(lane)
+  }
+  lane.close()
+  disk.edit(first, (bytes) => bytes.slice(0, headerBytes + acks[1]!.end - 1))
+  const again = openLane(disk, oneSegment)
+  again.lane.append(0, [part('', [1, 2])])
+  run(again.lane)
+  t.equal(again.acks[0]?.duplicateCount, 1)
+})
+
 t.test('cuts a flipped bit in the last record of an unsealed segment', async (t) => {
   const { disk, spans } = killedLane()
   const { position, end } = spans[9]!
