@@ -15,6 +15,10 @@ const tickMs = 1000
 export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
   const send = (message: FromLane): void => port.postMessage(message)
   const refusedIds: number[] = []
+  let refusedDetail = ''
+  const sendRefused = (): void => {
+    if (refusedIds.length > 0) send({ kind: 'refused', ids: refusedIds.splice(0), detail: refusedDetail })
+  }
   let lane: LaneWriter
   try {
     const log = (
@@ -26,9 +30,9 @@ export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
       committed: (acks) => send({ kind: 'committed', acks, status: lane.status() }),
       refused: (ids, detail) => {
         // One message for all that one message brought.
-        if (refusedIds.length === 0)
-          queueMicrotask(() => send({ kind: 'refused', ids: refusedIds.splice(0), detail }))
+        if (refusedIds.length === 0) queueMicrotask(sendRefused)
         refusedIds.push(...ids)
+        refusedDetail = detail
       },
       failed: (error) => send({ kind: 'failed', detail: error.detail }),
     })
@@ -63,6 +67,7 @@ export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
     } else {
       clearInterval(timer)
       lane.close()
+      sendRefused()
       send({ kind: 'closed', status: lane.status() })
       port.close()
     }

@@ -1,0 +1,40 @@
+// The thread's side of a lane, run in the test's own thread on a disk whose calls can be made to fail.
+
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
+import t from 'tap'
+import type { FromLane, ToLane } from '../../src/journal/messages.ts'
+import { runLaneThread } from '../../src/journal/thread.ts'
+import { laneOptions, part } from './lane-world.ts'
+import { errno } from './simulated-disk.ts'
+
+t.test('says that it refused what found no room while it closed, before it is gone', async (t) => {
+  const dir = t.testdir()
+  const { port1, port2 } = new MessageChannel()
+  const answers: FromLane[] = []
+  port2.on('message', (message: FromLane) => answers.push(message))
+  const { log: _log, ...settings } = laneOptions
+  runLaneThread(port1, {
+    ...settings,
+    dir: join(dir, 'realtime'),
+    quarantineDir: join(dir, 'quarantine'),
+    freeBytesMin: 0,
+  })
+  const { writevSync } = fs
+  t.teardown(() => {
+    fs.writevSync = writevSync
+    syncBuiltinESMExports()
+  })
+  fs.writevSync = () => {
+    throw errno('ENOSPC', 'write')
+  }
+  syncBuiltinESMExports()
+  port2.postMessage({ kind: 'append', ids: [7], chains: [[part('x')]] } satisfies ToLane)
+  port2.postMessage({ kind: 'close' } satisfies ToLane)
+  await once(port2, 'close')
+  const outcomes = answers.filter(({ kind }) => kind === 'refused' || kind === 'closed')
+  t.match(outcomes, [{ kind: 'refused', ids: [7] }, { kind: 'closed' }])
+})
