@@ -2,11 +2,12 @@
 // listening abstract unix socket named after the folder's inode. It vanishes with the process, however that ends, so
 // no stale lock is ever left behind, and two paths to one folder are one lock.
 
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ServiceError } from './errors.ts'
+import { makeFolder } from './replace-file.ts'
 
 export interface DataDir {
   readonly path: string
@@ -59,7 +60,7 @@ function answers(name: string): Promise<boolean> {
 /** Makes the folder and names it by device and inode. */
 function makeDir(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}-${ino}`
   } catch (cause) {

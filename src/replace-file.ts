@@ -1,6 +1,6 @@
 // Small files that are replaced as a whole: after a crash there is the old text or the new one, never a mixture.
 
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -18,6 +18,18 @@ export function replaceFile(path: string, text: string, mode = 0o600): void {
   }
   renameSync(next, path)
   syncFolder(dirname(path))
+}
+
+/** Creates a folder and its parents where they are missing; what was created is on disk when it returns. */
+export function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  let parent = dirname(path)
+  while (parent.length >= first.length) {
+    syncFolder(parent)
+    parent = dirname(parent)
+  }
+  syncFolder(parent)
 }
 
 /** Makes renames, creations and removals in `folder` durable. */

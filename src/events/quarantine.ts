@@ -4,12 +4,13 @@
 //
 // File: one line of JSON (everything but the properties), then the bytes of the properties as they were.
 
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { type EventBatch, textValue } from '../capture/event-batch.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
+import { syncFolder } from '../replace-file.ts'
 import { shortMessage } from './failure.ts'
 import { valueBytes } from './load.ts'
 import { laneNumbers } from './offset.ts'
@@ -44,14 +45,16 @@ export async function quarantineEvent(
     elementsChain: textValue(text.elementsChain, index),
     error: shortMessage(error),
   }
-  const descriptor = openSync(join(quarantineDir, file), 'w')
+  const descriptor = openSync(join(quarantineDir, file), 'w', 0o600)
   try {
-    writeSync(descriptor, `${JSON.stringify(head)}\n`)
-    writeSync(descriptor, valueBytes(text.properties, index))
+    // Unlike writeSync it goes on until all is written.
+    writeFileSync(descriptor, `${JSON.stringify(head)}\n`)
+    writeFileSync(descriptor, valueBytes(text.properties, index))
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
+  syncFolder(quarantineDir)
   await connection.run(
     `insert into quarantine values ($1::integer, $2::uuid, $3::utinyint, $4::bigint, $5::uinteger, $6, $7,
       make_timestamptz($8::bigint))`,

@@ -12,12 +12,13 @@
 // DuckDB's file lock belongs to the process: a second open in the same process is not refused and silently loses
 // committed rows. So this looks for an open descriptor first, and the thread that opened the file keeps it for life.
 
-import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
+import { makeFolder, syncFolder } from '../replace-file.ts'
 import { messageOf, shortMessage } from './failure.ts'
 import { readStored, type Stored } from './progress.ts'
 import { applySchema } from './schema.ts'
@@ -50,12 +51,14 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = join(options.dataDir, 'events.duckdb')
   const quarantineDir = join(options.dataDir, 'quarantine')
-  mkdirSync(quarantineDir, { recursive: true })
+  makeFolder(quarantineDir)
   assert(!isOpenInThisProcess(path), `${path} is opened once in the life of the process`)
   const remedies: string[] = []
   for (;;) {
     try {
       const opened = await openFile(path, options)
+      // DuckDB syncs its files and never their names.
+      syncFolder(options.dataDir)
       return { ...opened, remedies, quarantineDir, walBytes: () => sizeOf(`${path}.wal`) }
     } catch (error) {
       remedies.push(remedy(error, path, quarantineDir, options))
@@ -129,10 +132,15 @@ async function openFile(path: string, options: StoreOptions) {
   }
 }
 
-/** Moves a file into the quarantine folder and returns its new path. */
+/**
+ * Moves a file into the quarantine folder and returns its new path. The move lasts before anything takes the file's
+ * old name: a log that came back after a power cut would be replayed into a store that it does not belong to.
+ */
 function setAside(path: string, quarantineDir: string, clock: Clock): string {
   const moved = join(quarantineDir, `${basename(path)}.${clock.nowMs()}`)
   renameSync(path, moved)
+  syncFolder(quarantineDir)
+  syncFolder(dirname(path))
   return moved
 }
 

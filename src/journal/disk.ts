@@ -6,9 +6,7 @@ import {
   constants,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -17,6 +15,7 @@ import {
   unlinkSync,
   writevSync,
 } from 'node:fs'
+import { makeFolder, syncFolder } from '../replace-file.ts'
 
 export interface Disk {
   /** Opens a file to read it. */
@@ -36,7 +35,7 @@ export interface Disk {
   unlink(path: string): void
   /** Names in a folder, in no order. */
   list(dir: string): string[]
-  /** Creates a folder and its parents where they are missing. */
+  /** Creates a folder and its parents where they are missing; they last. */
   makeDir(dir: string): void
   /** Makes the names in a folder last. */
   syncDir(dir: string): void
@@ -64,17 +63,8 @@ export const nodeDisk: Disk = {
   rename: renameSync,
   unlink: unlinkSync,
   list: (dir) => readdirSync(dir),
-  makeDir: (dir) => {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-  },
-  syncDir: (dir) => {
-    const fd = openSync(dir, constants.O_RDONLY)
-    try {
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-  },
+  makeDir: makeFolder,
+  syncDir: syncFolder,
   freeBytes: (dir) => {
     const { bavail, bsize } = statfsSync(dir)
     return bavail * bsize

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { watchSyncs } from '../support/synced.ts'
 import { plainRows, uuidOf } from './make-batch.ts'
 import { FakeJournal, openWorld } from './world.ts'
 
@@ -51,6 +52,18 @@ t.test('sets an event aside that cannot be stored, and loads all others', async 
   // What was suspected and found innocent does not slow down what follows.
   journal.append({ rows: plainRows(9000, 3000) })
   t.equal(await world.applyAll(), 1)
+})
+
+t.test('has the event on disk, under its name, before its row', async (t) => {
+  const journal = new FakeJournal()
+  const dir = t.testdir()
+  journal.append({ rows: [{ uuid: uuidOf(0xbad), event: 'bad', rawProperties: invalidUtf8 }] })
+  const world = await openWorld(dir, journal)
+  t.teardown(world.close)
+  const synced = watchSyncs(t)
+  await world.applyAll()
+  const folder = join(dir, 'quarantine')
+  t.strictSame(synced, [join(folder, 'event-realtime-0-0'), folder])
 })
 
 t.test('does not let values slip into other rows when a text has one piece too many', async (t) => {

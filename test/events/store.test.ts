@@ -17,6 +17,7 @@ import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
 import { openStore } from '../../src/events/store.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { watchSyncs } from '../support/synced.ts'
 import { plainRows } from './make-batch.ts'
 import { FakeJournal, openWorld } from './world.ts'
 
@@ -93,6 +94,15 @@ t.test('moves a write-ahead log that does not replay to the quarantine folder an
   t.match(readdirSync(join(dir, 'quarantine')), [/^events\.duckdb\.wal\.\d+$/])
   // The offset is that of the checkpoint.
   t.equal(world.consumer.offsets.realtime.position, journal.records.realtime[0]?.end)
+})
+
+t.test('makes the names last of the store itself and of what is moved away', async (t) => {
+  const { dir, journal } = await crashed(t.testdir())
+  appendFileSync(join(dir, 'events.duckdb.wal'), Buffer.alloc(4096))
+  const synced = watchSyncs(t)
+  const world = await openWorld(dir, journal)
+  world.close()
+  t.strictSame(synced, [join(dir, 'quarantine'), dir, dir])
 })
 
 t.test('builds an unreadable file again when the journal reaches back to the beginning', async (t) => {

@@ -102,6 +102,14 @@ t.test('takes parts whose memory is shared, and leaves it to its owner', async (
   await journal.close()
 })
 
+t.test('answers an append that is refused while it closes', async (t) => {
+  const journal = await openJournal({ ...optionsIn(t.testdir()), freeBytesMin: Number.MAX_SAFE_INTEGER })
+  const appended = journal.append('realtime', [part('x')])
+  const closed = journal.close()
+  await t.rejects(appended, { code: 'journal_full' })
+  await closed
+})
+
 t.test('refuses a read before the oldest segment', async (t) => {
   const options = optionsIn(t.testdir())
   const journal = await openJournal(options)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { isMissing, isShortage, nodeDisk, writeAll } from '../../src/journal/disk.ts'
+import { watchSyncs } from '../support/synced.ts'
 import { errno } from './simulated-disk.ts'
 
 t.test('writes, reads, cuts, renames and lists real files', async (t) => {
@@ -55,4 +56,13 @@ t.test('tells a shortage from a failed sync', async (t) => {
   } catch (error) {
     t.same([isMissing(error), isShortage(error)], [true, false])
   }
+})
+
+t.test('makes a new folder last, and every new folder above it', async (t) => {
+  const dir = t.testdir()
+  const synced = watchSyncs(t)
+  nodeDisk.makeDir(join(dir, 'data', 'journal', 'realtime'))
+  t.same(synced.sort(), [dir, join(dir, 'data'), join(dir, 'data', 'journal')])
+  nodeDisk.makeDir(join(dir, 'data', 'journal', 'realtime'))
+  t.equal(synced.length, 3)
 })
