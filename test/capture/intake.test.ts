@@ -11,30 +11,12 @@ import { encodeProjects } from '../../src/capture/projects.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
 import type { Appended, JournalPart, Lane, Position } from '../../src/journal/journal.ts'
+import { requestOf } from '../support/http-request.ts'
 
 const project = { id: 7, apiKey: 'phc_known', anonymizeIps: false, overQuota: false }
-const noHeaders: HttpRequest['headers'] = {
-  authorization: '',
-  'content-type': '',
-  'content-encoding': '',
-  host: '',
-  'if-none-match': '',
-  origin: '',
-  'user-agent': '',
-  'x-forwarded-for': '',
-  http_x_forwarded_for: '',
-}
-
 function request(body: string, query = ''): HttpRequest {
-  return {
-    method: 'POST',
-    path: '/batch',
-    params: {},
-    query,
-    headers: noHeaders,
-    body: new Uint8Array(Buffer.from(body)),
-    peerAddress: '192.0.2.1',
-  }
+  const bytes = new Uint8Array(Buffer.from(body))
+  return requestOf({ method: 'POST', path: '/batch', query, body: bytes, peerAddress: '192.0.2.1' })
 }
 
 /** An intake whose neighbours are recorded. */
@@ -168,7 +150,7 @@ t.test('a refused body is an error with its code and wording', async (t) => {
 
 t.test("the client's address is the first forwarded one without its port, in either spelling", async (t) => {
   const from = (headers: Partial<HttpRequest['headers']>) =>
-    clientIpOf({ headers: { ...noHeaders, ...headers }, peerAddress: '192.0.2.1' })
+    clientIpOf(requestOf({ headers, peerAddress: '192.0.2.1' }))
   t.equal(from({}), '192.0.2.1')
   t.equal(from({ 'x-forwarded-for': '203.0.113.5, 10.0.0.1' }), '203.0.113.5')
   t.equal(from({ http_x_forwarded_for: '203.0.113.6' }), '203.0.113.6')

@@ -1,20 +1,10 @@
 import t from 'tap'
 import { clientAddressFinder } from '../../src/http/client-address.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
+import { requestOf } from '../support/http-request.ts'
 
 function from(peerAddress: string, forwarded: string): HttpRequest {
-  const headers = {
-    authorization: '',
-    'content-type': '',
-    'content-encoding': '',
-    host: '',
-    'if-none-match': '',
-    origin: '',
-    'user-agent': '',
-    'x-forwarded-for': forwarded,
-    http_x_forwarded_for: '',
-  }
-  return { method: 'GET', path: '/', params: {}, query: '', headers, body: new Uint8Array(0), peerAddress }
+  return requestOf({ peerAddress, headers: { 'x-forwarded-for': forwarded } })
 }
 
 t.test('without trusted proxies the socket counts, whatever the header says', async (t) => {

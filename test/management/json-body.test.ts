@@ -1,23 +1,10 @@
 import t from 'tap'
 import type { HttpRequest } from '../../src/http/route.ts'
 import { parseJsonBody } from '../../src/management/json-body.ts'
+import { requestOf } from '../support/http-request.ts'
 
-function bodyOf(
-  text: string | Uint8Array,
-  contentType = 'application/json',
-): Pick<HttpRequest, 'headers' | 'body'> {
-  const headers = {
-    authorization: '',
-    'content-type': contentType,
-    'content-encoding': '',
-    host: '',
-    'if-none-match': '',
-    origin: '',
-    'user-agent': '',
-    'x-forwarded-for': '',
-    http_x_forwarded_for: '',
-  }
-  return { headers, body: new Uint8Array(Buffer.from(text)) }
+function bodyOf(text: string | Uint8Array, contentType = 'application/json'): HttpRequest {
+  return requestOf({ headers: { 'content-type': contentType }, body: new Uint8Array(Buffer.from(text)) })
 }
 
 t.test('parses JSON, with or without a charset', async (t) => {

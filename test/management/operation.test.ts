@@ -1,27 +1,14 @@
 import t from 'tap'
 import { Type } from 'typebox'
 import { type Admitted, organizationOperation, publicOperation } from '../../src/management/operation.ts'
+import { requestOf } from '../support/http-request.ts'
 
 const admitted: Admitted = {
-  request: {
+  request: requestOf({
     method: 'POST',
     path: '/api/organizations/a/things',
     params: { organization_id: 'a' },
-    query: '',
-    headers: {
-      authorization: '',
-      'content-type': '',
-      'content-encoding': '',
-      host: '',
-      'if-none-match': '',
-      origin: '',
-      'user-agent': '',
-      'x-forwarded-for': '',
-      http_x_forwarded_for: '',
-    },
-    body: new Uint8Array(0),
-    peerAddress: '',
-  },
+  }),
   url: '',
   params: { organization_id: 'a' },
   query: { name: 'n' },
