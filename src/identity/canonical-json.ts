@@ -5,7 +5,7 @@
 // Numbers keep their digits. One that prints longer than 32 characters becomes a string of what was sent: jsonb would
 // print 1e100000 with a hundred thousand digits, and no reader holds it.
 
-import { readElements, readMembers, unquote } from './json-members.ts'
+import { quoteText, readElements, readMembers, unquote } from './json-members.ts'
 
 const numberCharsMax = 32
 /** Exponents that may give a number of 32 characters are far below; this bounds what is printed to find out. */
@@ -34,7 +34,7 @@ export function canonicalJson(text: string): string {
 
 function canonicalObject(text: string): string {
   const sorted = [...readMembers(text)].sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:${canonicalJson(value)}`).join(',')}}`
+  return `{${sorted.map(([key, value]) => `${quoteText(key)}:${canonicalJson(value)}`).join(',')}}`
 }
 
 /** Prints a number the way Postgres prints a numeric: all digits, trailing zeros of a fraction included. */

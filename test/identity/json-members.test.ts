@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { printMembers, readElements, readMembers, unquote } from '../../src/identity/json-members.ts'
+import {
+  printMembers,
+  quoteText,
+  readElements,
+  readMembers,
+  unquote,
+} from '../../src/identity/json-members.ts'
 
 t.test('reads one level and leaves values as they were written', async (t) => {
   t.same(
@@ -40,4 +46,10 @@ t.test('reads and prints what JSON.parse would', async (t) => {
     }),
     { numRuns: 300 },
   )
+})
+
+t.test('quotes as JSON.stringify does', async (t) => {
+  for (const text of ['', 'plain $key', 'a"b', 'a\\b', 'a\nb', 'ü😀', '\u007f', '[]']) {
+    t.equal(quoteText(text), JSON.stringify(text))
+  }
 })
