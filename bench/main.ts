@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
 import { diskFull } from './disk-full.ts'
+import { identity } from './identity.ts'
 import { describeMachine } from './machine.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
@@ -20,6 +21,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   powercut: powerCut,
   diskfull: diskFull,
   bulk,
+  identity,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -46,7 +46,7 @@ export function capturedBody(body: string, facts: SentFacts = {}): EventBatch | 
     projects,
     limits: { decompressedBytesMax: 1 << 26, recordBytesMax: 1 << 25, eventBytesMax: 1 << 25 },
   })
-  assert(outcome.kind === 'captured', JSON.stringify(outcome))
+  assert(outcome.kind === 'captured')
   assert(outcome.parts.length <= 1)
   return outcome.parts[0] === undefined ? null : openEventBatch(outcome.parts[0].payload)
 }
