@@ -14,7 +14,8 @@
 //             payload
 //       zero bytes up to the next multiple of 8
 //
-// A seal is a frame without body: the clean end of a segment. A chain is a run of frames that all but the last carry
+// A seal is a frame without body: the clean end of a segment. Before it, seals with a body of zeros take the place of
+// what recovery has cut, so that its positions are not used again. A chain is a run of frames that all but the last carry
 // FrameFlag.chainGoesOn.
 
 import { crc32 } from 'node:zlib'
@@ -90,12 +91,13 @@ export function headerChecksum(bytes: Uint8Array, at: number, salt: number): num
   return crc32(bytes.subarray(at + 4, at + frameHeaderBytes), salt)
 }
 
-/** The frame that ends a segment. */
-export function encodeSeal(position: number, salt: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(frameHeaderBytes)
+/** The frame that ends a segment, or one of `size` bytes that fills a place in front of it. */
+export function encodeSeal(position: number, salt: number, size = frameHeaderBytes): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size)
   const view = new DataView(bytes.buffer)
-  writeFrameHeader(view, 0, 0, position, kindCodes.seal, 0, 0)
-  view.setUint32(0, headerChecksum(bytes, 0, salt), true)
+  writeFrameHeader(view, 0, size - frameHeaderBytes, position, kindCodes.seal, 0, 0)
+  const checksum = headerChecksum(bytes, 0, salt)
+  view.setUint32(0, checksumOn(bytes.subarray(frameHeaderBytes), checksum), true)
   return bytes
 }
 

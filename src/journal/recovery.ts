@@ -12,6 +12,9 @@
 //                 the last is found by readers, who do the same.
 //   half a chain  parts at the end whose last part is missing were never acknowledged: they are cut.
 //
+// What is cut keeps its positions: seals fill its place. A tail that was acknowledged after all and damaged at rest
+// cannot be told from a torn one, and a consumer that has read it must not find other records behind its offset.
+//
 // On a file system that writes one file's bytes in any order, a power cut can leave damage inside what was never
 // acknowledged. It looks like corruption and is treated as such: a false alarm rather than a loss. (ext4 in its default
 // mode lengthens a file only after its bytes are there.)
@@ -49,6 +52,7 @@ export interface RecoveredLane {
 }
 
 const scanWindowBytes = 4 * 1024 * 1024
+const fillBytesMax = 1024 * 1024
 
 /**
  * Recovers the lane in `options.dir`.
@@ -106,22 +110,31 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   if (cutBytes > 0) log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes })
   // A segment that lost its seal to damage has a sidecar, with keys of events that may have been cut.
   if (disk.list(dir).includes(basename(sidecarPath(dir, base)))) disk.unlink(sidecarPath(dir, base))
+  const sealAt = cutBytes < frameHeaderBytes ? end : end + alignTo8(cutBytes)
   // The writer replaces an empty segment by one of the same name.
-  if (end === base) return segmentHeaderBytes
+  if (sealAt === base) return segmentHeaderBytes
   const copy = createSegment(disk, dir, header, (to) => {
     copyBytesOf(disk, fd, segmentHeaderBytes, to, segmentHeaderBytes, end - base)
-    writeAll(
-      disk,
-      to,
-      [encodeSeal(end, header.salt)],
-      segmentHeaderBytes + end - base,
-      frameHeaderBytes,
-      () => {},
-    )
+    for (const seal of seals(end, sealAt, header.salt)) {
+      const offset = segmentHeaderBytes + seal.position - base
+      writeAll(disk, to, [seal.bytes], offset, fillBytesMax, () => {})
+    }
     killPoint(options.killAt, 'during_recovery')
   })
   disk.close(copy)
-  return segmentHeaderBytes + end - base + frameHeaderBytes
+  return segmentHeaderBytes + sealAt - base + frameHeaderBytes
+}
+
+/** Seals that fill everything from `from` up to `sealAt`, and the one that stands there. */
+function* seals(from: number, sealAt: number, salt: number) {
+  for (let position = from; position < sealAt; ) {
+    const left = sealAt - position
+    // Never leaves a rest that is too short for a frame.
+    const size = left <= fillBytesMax ? left : Math.min(fillBytesMax, left - frameHeaderBytes)
+    yield { position, bytes: encodeSeal(position, salt, size) }
+    position += size
+  }
+  yield { position: sealAt, bytes: encodeSeal(sealAt, salt) }
 }
 
 /** Walks an unsealed segment to the end of what counts, setting aside what is damaged before it. */

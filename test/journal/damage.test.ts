@@ -2,8 +2,10 @@
 
 import { crc32 } from 'node:zlib'
 import t from 'tap'
+import type { Position } from '../../src/journal/journal.ts'
 import type { LaneOptions } from '../../src/journal/lane-options.ts'
-import { laneOptions, openLane, part, type ReadBack, readAll, run } from './lane-world.ts'
+import { openJournalReader } from '../../src/journal/reader.ts'
+import { laneOptions, openLane, part, type ReadBack, readAll, run, textOf } from './lane-world.ts'
 import { SimulatedDisk, seededRandom } from './simulated-disk.ts'
 
 const headerBytes = 64
@@ -102,6 +104,27 @@ t.test('cuts a flipped bit in the last record of an unsealed segment', async (t)
     flip(copy, first, headerBytes * 8 + bit)
     t.equal(recover(copy).ids, '012345678', `bit ${bit}`)
     t.same(copy.list('/q'), [])
+  }
+})
+
+t.test('never stands behind what a consumer has read, whatever part of it was damaged since', async (t) => {
+  for (const damagedFrom of [0, 4, 9]) {
+    const { disk, spans } = killedLane()
+    const applied = spans[9]!.end
+    for (const { position } of spans.slice(damagedFrom)) flip(disk, first, (headerBytes + position + 30) * 8)
+    const { lane, acks } = openLane(disk, oneSegment)
+    t.ok(lane.status().committed >= applied)
+    lane.append(0, [part('next')])
+    run(lane)
+    t.ok(acks[0]!.position >= applied)
+    const reader = openJournalReader({ dir: '/j', quarantineDir: '/q', disk })
+    const { records, gaps } = reader.read('realtime', applied as Position, lane.status().committed, 1000)
+    t.same([records.map(textOf), gaps], [['next'], []])
+    const { texts } = readAll(disk, lane)
+    t.equal(texts.length, damagedFrom + 1)
+    // And the next start agrees.
+    disk.killProcess()
+    t.same(readAll(disk, openLane(disk, oneSegment).lane).texts, texts)
   }
 })
 
