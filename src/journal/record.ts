@@ -15,8 +15,8 @@
 //       zero bytes up to the next multiple of 8
 //
 // A seal is a frame without body: the clean end of a segment. Before it, seals with a body of zeros take the place of
-// what recovery has cut, so that its positions are not used again. A chain is a run of frames that all but the last carry
-// FrameFlag.chainGoesOn.
+// what recovery has cut, so that its positions are not used again. A chain is a run of frames that all but the last
+// carry FrameFlag.chainGoesOn.
 
 import { crc32 } from 'node:zlib'
 import { alignTo8 } from '../lib/bytes.ts'
