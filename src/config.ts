@@ -216,9 +216,19 @@ export function loadDotEnv(): void {
 
 /** Environment of the server process: ours, plus what must be set before a process begins. */
 export function childEnvironment(): NodeJS.ProcessEnv {
-  // DuckDB's calls and file system work share libuv's pool, four threads by default. A browser with big cookies, or a
-  // pixel with its event in the query, sends more than uWebSockets.js's 4 KiB of headers.
-  return { UV_THREADPOOL_SIZE: '16', UWS_HTTP_MAX_HEADERS_SIZE: '65536', ...process.env }
+  return {
+    // DuckDB's calls and file system work share libuv's pool, four threads by default.
+    UV_THREADPOOL_SIZE: '16',
+    // A browser with big cookies, or a pixel with its event in the query, sends more than uWebSockets.js's 4 KiB.
+    UWS_HTTP_MAX_HEADERS_SIZE: '65536',
+    // glibc keeps what large bodies have freed, in one heap for every few threads: under four rounds of the heaviest
+    // requests resident memory went to 1.4 GiB and stayed above 1 GiB. With two heaps, and buffers from 8 MiB given
+    // back at once, it peaks below 0.9 GiB and rests at 0.7; decoding takes as long as before.
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '8388608',
+    MALLOC_TRIM_THRESHOLD_: '33554432',
+    ...process.env,
+  }
 }
 
 /** What is missing of that environment in this process, or null. */

@@ -68,4 +68,5 @@ t.test('says which part of the environment was not set before the process began'
   t.match(environmentProblem({ UV_THREADPOOL_SIZE: '16' }), /UWS_HTTP_MAX_HEADERS_SIZE/)
   const env = childEnvironment()
   t.equal(environmentProblem(env), null)
+  t.match(env, { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '8388608' })
 })
