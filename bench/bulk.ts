@@ -39,7 +39,7 @@ export const bulk: Scenario = {
   run: async (context) => {
     const seed = integerOption(context.options, 'seed')
     const dataDir = join(context.folder, 'data')
-    const server = new ServerProcess(dataDir)
+    const server = new ServerProcess({ dataDir, logPath: join(context.folder, 'server.log') })
     const singles = new Oracle(context.folder, { client: 0, seed, projectApiKey })
     const importer = new Oracle(context.folder, { client: 1, seed, projectApiKey })
     try {

@@ -1,13 +1,18 @@
 // Is an acknowledged event ever lost or stored twice when the server is killed?
 //
-// Every cycle starts a server on the same data folder and kills it with SIGKILL: under load, or before it accepts
-// anything, which is in the middle of the recovery from the kill before. Sometimes its Postgres is killed too;
-// otherwise it is left behind without its server, as in a real crash. Every few cycles, and at the end, the server
-// recovers, applies its backlog, stops, and its store is judged.
+// Every cycle starts a server on the same data folder and kills it. Every other kill comes at a named point in the
+// server's own code (src/kill-point.ts), one after the other; the rest come at random: under load, or before the server
+// accepts anything, which is in the middle of the recovery from the kill before. Sometimes its Postgres is killed too;
+// otherwise it is left behind without its server, as in a real crash. The journal keeps nothing that both stores have,
+// so that a segment deleted too early would be missed. Every few cycles, and at the end, the server recovers, applies
+// its backlog, stops, and its store is judged.
 
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { eventsKillPoints, journalKillPoints } from '../src/kill-point.ts'
 import { formatBytes } from '../src/lib/bytes.ts'
+import { mixedLoad } from './oracle.ts'
+import type { Load } from './oracle-client.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Context, describeTimes, integerOption, type Outcome, type Scenario } from './scenario.ts'
 import { killPostgres } from './server-process.ts'
@@ -17,12 +22,20 @@ import { brokenPromises, describeVerdict, type Verdict } from './verdict.ts'
 /** A server SDK gives up after three attempts, about ten seconds in all. */
 const acceptMsMax = 3000
 
+const killPoints = [...journalKillPoints, ...eventsKillPoints]
+
 const startKillShare = 0.3
 /** A start takes about a second: kills fall before, in and after the recovery. */
 const startKillMsMax = 1500
 const postgresKillShare = 0.25
 const loadMsMin = 100
 const loadMsMax = 1500
+
+/** Enough for the events store to find a checkpoint worth while: after that the journal forgets. */
+const heavyLoad = { ...mixedLoad, mix: { large: 1 }, countMax: 40 }
+const heavyLoadMsMax = 20_000
+/** A quiet server makes its checkpoint after five seconds. */
+const checkpointMsMax = 15_000
 
 export const crash: Scenario = {
   question: 'is an acknowledged event ever lost or stored twice when the server is killed?',
@@ -45,14 +58,17 @@ class CrashRun {
   readonly #context: Context
   readonly #random: Random
   readonly #subject: Subject
-  readonly #kills = { underLoad: 0, duringStart: 0, withPostgres: 0 }
+  readonly #kills = { underLoad: 0, duringStart: 0, atPoint: 0, withPostgres: 0 }
+  readonly #pointsReached = new Set<string>()
   #peakRssBytes = 0
 
   constructor(context: Context) {
     const seed = integerOption(context.options, 'seed')
     this.#context = context
     this.#random = createRandom(seed, 1)
-    this.#subject = new Subject(context.folder, join(context.folder, 'data'), seed)
+    this.#subject = new Subject(context.folder, join(context.folder, 'data'), seed, {
+      JOURNAL_KEEP_BYTES: '0',
+    })
   }
 
   async run(): Promise<Outcome> {
@@ -61,7 +77,7 @@ class CrashRun {
     await this.#subject.server.accepting()
     await this.#subject.server.stop()
     for (let cycle = 1; ; cycle++) {
-      await this.#startAndKill()
+      await this.#startAndKill(cycle)
       const isLast = cycle === cycles
       if (!isLast && cycle % judgeEvery !== 0) continue
       await this.#subject.start()
@@ -76,38 +92,86 @@ class CrashRun {
     await this.#subject.close()
   }
 
-  async #startAndKill(): Promise<void> {
-    const subject = this.#subject
-    if (this.#random.next() < startKillShare) {
-      subject.launch()
-      await delay(this.#random.between(0, startKillMsMax))
-      await subject.server.kill()
-      this.#kills.duringStart++
-    } else {
-      await subject.start()
-      subject.beginLoad()
-      await delay(this.#random.between(loadMsMin, loadMsMax))
-      this.#peakRssBytes = Math.max(this.#peakRssBytes, subject.server.peakRssBytes())
-      await subject.server.kill()
-      await subject.endLoad()
-      this.#kills.underLoad++
-    }
+  async #startAndKill(cycle: number): Promise<void> {
+    if (cycle % 2 === 0) await this.#killAtPoint(killPoints[(cycle / 2) % killPoints.length]!)
+    else if (this.#random.next() < startKillShare) await this.#killDuringStart()
+    else await this.#killUnderLoad(this.#random.between(loadMsMin, loadMsMax))
     // A start that was killed early had no Postgres yet.
-    if (this.#random.next() < postgresKillShare && (await killPostgres(subject.dataDir)) > 0)
+    if (this.#random.next() < postgresKillShare && (await killPostgres(this.#subject.dataDir)) > 0)
       this.#kills.withPostgres++
   }
 
+  async #killDuringStart(): Promise<void> {
+    this.#subject.launch()
+    await delay(this.#random.between(0, startKillMsMax))
+    await this.#subject.server.kill()
+    this.#kills.duringStart++
+  }
+
+  async #killUnderLoad(loadMs: number): Promise<void> {
+    const subject = this.#subject
+    await subject.start()
+    subject.beginLoad()
+    await delay(loadMs)
+    this.#peakRssBytes = Math.max(this.#peakRssBytes, subject.server.peakRssBytes())
+    await subject.server.kill()
+    await subject.endLoad()
+    this.#kills.underLoad++
+  }
+
+  /** Some points are reached during the start, some under load, some when the server stops. */
+  async #killAtPoint(point: string): Promise<void> {
+    const subject = this.#subject
+    // There must be something to recover.
+    if (point === 'during_recovery') await this.#killUnderLoad(loadMsMax)
+    subject.launch({ CRASH_AT: point })
+    const { server } = subject
+    const isAccepting = await server.accepting().then(
+      () => true,
+      (error) => {
+        if (server.isRunning) throw error
+        return false
+      },
+    )
+    if (isAccepting && point === 'retention_unlink') {
+      await this.#loadUntilEnded(heavyLoad, heavyLoadMsMax)
+      await Promise.race([server.ended, delay(checkpointMsMax)])
+    } else if (isAccepting) {
+      await this.#loadUntilEnded(mixedLoad, loadMsMax)
+    }
+    const { code, signal } = await server.terminate()
+    if (signal === 'SIGKILL') {
+      this.#pointsReached.add(point)
+      this.#kills.atPoint++
+    } else if (code !== 0) {
+      throw server.failure(`the server that was to be killed at ${point} ended otherwise`)
+    }
+  }
+
+  /** Loads the server for `limitMs`, or until it or the load has ended. */
+  async #loadUntilEnded(load: Omit<Load, 'port'>, limitMs: number): Promise<void> {
+    const { oracle, server } = this.#subject
+    oracle.begin({ ...load, port: server.port })
+    await Promise.race([server.ended, oracle.finished(), delay(limitMs)])
+    await oracle.stop()
+  }
+
   #outcome(verdict: Verdict, broken: string[]): Outcome {
-    const { underLoad, duringStart, withPostgres } = this.#kills
+    const { underLoad, duringStart, atPoint, withPostgres } = this.#kills
     const { acceptMs } = this.#subject
     const slowestMs = Math.max(...acceptMs)
     const slow =
       slowestMs > acceptMsMax
         ? [`a restart took ${slowestMs.toFixed(0)} ms, at most ${acceptMsMax} expected`]
         : []
+    const missed = killPoints.filter((point) => !this.#pointsReached.has(point))
     return {
       rows: [
-        { name: 'kills', value: `${underLoad} under load, ${duringStart} during a start` },
+        {
+          name: 'kills',
+          value: `${underLoad} under load, ${duringStart} during a start, ${atPoint} at a named point`,
+        },
+        { name: 'named points not reached', value: missed.join(', ') || 'none' },
         { name: 'Postgres killed as well', value: String(withPostgres) },
         ...describeVerdict(verdict),
         { name: 'restart to accepting', value: describeTimes(acceptMs) },

@@ -43,11 +43,10 @@ export class Oracle {
   /** Waits for the end of the load that was begun. */
   async finished(): Promise<Done> {
     if (this.#running === null) throw new Error('no load was begun')
-    const done = await this.#running
-    this.#running = null
-    return done
+    return await this.#running
   }
 
+  /** Ends the load, if it has not ended by itself, and waits for its last answers. */
   async stop(): Promise<Done> {
     this.#send({ kind: 'stop' })
     return await this.finished()

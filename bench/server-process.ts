@@ -2,7 +2,7 @@
 // parent that restarts it: a scenario wants to see a server end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +17,14 @@ const acceptMsMax = 60_000
 const stopMsMax = 45_000
 const lastLinesMax = 40
 
+export interface ServerOptions {
+  readonly dataDir: string
+  /** Where the server's log is appended; on another disk than the data where that is to fail. */
+  readonly logPath: string
+  /** Environment variables by their documented names. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 export interface ServerEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -29,15 +37,17 @@ export class ServerProcess {
   /** Settles when the process has ended. */
   readonly ended: Promise<ServerEnd>
   readonly #child: ChildProcess
+  readonly #logPath: string
   readonly #startedMs = machineMs()
   /** The end of the log, for the message when something goes wrong. */
   readonly #lastLines: string[] = []
   #port: number | null = null
   #end: ServerEnd | null = null
 
-  /** Launches a server on `dataDir`. `settings` are environment variables by their documented names. */
-  constructor(dataDir: string, settings: Readonly<Record<string, string>> = {}) {
+  /** Launches a server. */
+  constructor({ dataDir, logPath, settings = {} }: ServerOptions) {
     this.dataDir = dataDir
+    this.#logPath = logPath
     mkdirSync(dataDir, { recursive: true })
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
     this.#child = spawn(process.execPath, ['--enable-source-maps', main, '--child'], {
@@ -104,18 +114,24 @@ export class ServerProcess {
     await this.ended
   }
 
-  /** Stops the server as an operator would. Throws when it does not end by itself with code 0. */
-  async stop(): Promise<void> {
+  /** Asks the server to stop, as an operator would, and waits for its end. */
+  async terminate(): Promise<ServerEnd> {
     this.#child.kill('SIGTERM')
-    const end = await waitFor('the server stops', stopMsMax, () => this.#end).catch(async (cause) => {
+    return await waitFor('the server stops', stopMsMax, () => this.#end).catch(async (cause) => {
       await this.kill()
       throw this.failure('the server did not stop', cause)
     })
-    if (end.code !== 0) throw this.failure('the server did not stop cleanly')
   }
 
-  /** The most memory the process ever held (bytes). */
+  /** Stops the server. Throws when it does not end by itself with code 0. */
+  async stop(): Promise<void> {
+    const { code } = await this.terminate()
+    if (code !== 0) throw this.failure('the server did not stop cleanly')
+  }
+
+  /** The most memory the process ever held (bytes). Throws when it has ended by itself. */
   peakRssBytes(): number {
+    if (this.#end !== null) throw this.failure('the server ended by itself')
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
     return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
   }
@@ -127,6 +143,7 @@ export class ServerProcess {
   }
 
   #read(line: string): void {
+    appendFileSync(this.#logPath, `${line}\n`)
     this.#lastLines.push(line)
     if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift()
     if (!line.includes('"listening"')) return

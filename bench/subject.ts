@@ -1,9 +1,10 @@
 // A server under test together with the oracle that loads and judges it: what every fault scenario does between two
 // faults.
 
+import { join } from 'node:path'
 import { mixedLoad, Oracle, verify } from './oracle.ts'
 import { waitUntilApplied } from './sentinel.ts'
-import { killPostgres, projectApiKey, ServerProcess } from './server-process.ts'
+import { killPostgres, projectApiKey, type ServerOptions, ServerProcess } from './server-process.ts'
 import type { Verdict } from './verdict.ts'
 import type { Cut } from './verifier.ts'
 
@@ -12,23 +13,33 @@ export class Subject {
   readonly oracle: Oracle
   /** From launch to accepting, of every start but the first, which makes the data folder (ms). */
   readonly acceptMs: number[] = []
+  readonly #options: ServerOptions
   readonly #cuts: Cut[] = []
   #server: ServerProcess
 
-  /** Launches a server on `dataDir`, which does not exist yet. The oracle's journal goes to `folder`. */
-  constructor(folder: string, dataDir: string, seed: number) {
+  /**
+   * Launches a server on `dataDir`, which does not exist yet. Its log and the oracle's journal go to `folder`;
+   * `settings` are for every server, by their documented names.
+   */
+  constructor(
+    folder: string,
+    dataDir: string,
+    seed: number,
+    settings: Readonly<Record<string, string>> = {},
+  ) {
     this.dataDir = dataDir
+    this.#options = { dataDir, logPath: join(folder, 'server.log'), settings }
     this.oracle = new Oracle(folder, { client: 0, seed, projectApiKey })
-    this.#server = new ServerProcess(dataDir)
+    this.#server = new ServerProcess(this.#options)
   }
 
   get server(): ServerProcess {
     return this.#server
   }
 
-  /** Starts a server without waiting for it. */
-  launch(): void {
-    this.#server = new ServerProcess(this.dataDir)
+  /** Starts a server without waiting for it, with `more` settings of its own. */
+  launch(more: Readonly<Record<string, string>> = {}): void {
+    this.#server = new ServerProcess({ ...this.#options, settings: { ...this.#options.settings, ...more } })
   }
 
   async start(): Promise<void> {
@@ -55,11 +66,17 @@ export class Subject {
    * sent again first, so that every request has one.
    */
   async judge(resend: boolean): Promise<Verdict> {
-    if (resend) await this.oracle.resend(this.#server.port)
-    const sentinels = await waitUntilApplied(this.#server)
+    const sentinels = await this.#catchUp(resend).catch((cause) => {
+      throw this.#server.isRunning ? cause : this.#server.failure('the server ended by itself', cause)
+    })
     const { dataDir, projectId } = this.#server
     await this.#server.stop()
     return await verify([this.oracle], { dataDir, projectId, sentinels }, this.#cuts)
+  }
+
+  async #catchUp(resend: boolean): Promise<string[]> {
+    if (resend) await this.oracle.resend(this.#server.port)
+    return await waitUntilApplied(this.#server)
   }
 
   async close(): Promise<void> {
