@@ -28,10 +28,13 @@ process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...args]: string[]): Promise<number> {
   const scenario = scenarios[name ?? '']
-  if (name === undefined || scenario === undefined) {
-    if (name !== undefined) console.error(`There is no scenario ${JSON.stringify(name)}.\n`)
-    console.error(usage())
-    return name === undefined ? 0 : 2
+  if (name === undefined) {
+    console.log(usage())
+    return 0
+  }
+  if (scenario === undefined) {
+    console.error(`There is no scenario ${JSON.stringify(name)}.\n\n${usage()}`)
+    return 2
   }
   const options = readOptions(scenario, args)
   if (typeof options === 'string') {
