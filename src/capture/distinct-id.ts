@@ -51,7 +51,7 @@ export function distinctIdKey(scan: Scan, spans: EventSpans): number {
   return hasValue(scan, spans, Property.distinct_id) ? Property.distinct_id : absentKey
 }
 
-/** A key that no record holds: batches have no spans of their own. */
+/** A key that no record holds: events have no batch. */
 const absentKey = Field.batch
 
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {

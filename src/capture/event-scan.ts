@@ -49,7 +49,8 @@ function scanFields(scan: Scan, tape: SpanTape, at: number): number {
     if (field === Field.properties && hasSpan(tape, field)) dropProperties(tape)
     if (field === Field.properties && bytes[start] === openBrace) place = scanProperties(scan, tape, start)
     else place = skipField(scan, field, start)
-    if (field >= 0) addSpan(tape, field, before, start, place)
+    // A batch means something around events only; in one of them it is a field that nobody knows.
+    if (field >= 0 && field !== Field.batch) addSpan(tape, field, before, start, place)
     before = place
     place = skipSpace(scan, place)
     if (bytes[place] === closeBrace) return place + 1
