@@ -73,6 +73,8 @@ export interface KeyAgreement {
 const keyPlaces = [Field.api_key, Field.token, Field.$token, Property.token]
 
 function noteKey(agreement: KeyAgreement, scan: Scan, tape: SpanTape): void {
+  // Nothing mends it, and the first key may be as long as a body: it is not read again for every event.
+  if (agreement.isBroken) return
   for (const key of keyPlaces) {
     if (!hasSpan(tape, key)) continue
     const entry = findEntry(tape, key)

@@ -1,9 +1,15 @@
 import t from 'tap'
-import { captured, dropsOf } from './tasks.ts'
+import { captured, dropsOf, refusal } from './tasks.ts'
 
 const key = 'phc_test'
 
 t.test('takes the batch of an event for a field that nobody knows', async (t) => {
   t.same(dropsOf(captured({ api_key: key, batch: [{ event: 'e', batch: 'B' }] })), { distinct_id_missing: 1 })
   t.same(dropsOf(captured({ api_key: key, event: 'e', batch: 'B' })), { distinct_id_missing: 1 })
+})
+
+t.test('compares a long key once when the keys of an array differ', async (t) => {
+  // Once for each event would be 800 GB of text.
+  const others = '{"api_key":"other"},'.repeat(200_000)
+  t.match(refusal(`[{"api_key":"${'k'.repeat(4_000_000)}"},${others}0]`), /^api_key_inconsistent:/)
 })
