@@ -135,10 +135,13 @@ export function endRecord(tape: SpanTape, end: number): void {
   tape.cells[tape.used + 4] = tape.propertyCount
 }
 
-/** Keeps the record just completed. Returns false when the tape is full after it. */
+/**
+ * Keeps the record just completed. Returns false when the tape is full after it. There is still room for one then:
+ * the scan goes on, and looks up what it notes of an event that is not kept.
+ */
 export function keepRecord(tape: SpanTape): boolean {
   tape.used = tape.top
-  if (tape.used + recordSizeMax <= tape.cells.length) return true
+  if (tape.used + 2 * recordSizeMax <= tape.cells.length) return true
   if (tape.cells.length * 2 > tapeSizeMax) return false
   const grown = new Int32Array(tape.cells.length * 2)
   grown.set(tape.cells)

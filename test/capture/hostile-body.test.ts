@@ -1,4 +1,5 @@
 import t from 'tap'
+import { propertyIndex } from '../../src/capture/event-keys.ts'
 import { captured, dropsOf, refusal } from './tasks.ts'
 
 const key = 'phc_test'
@@ -12,4 +13,13 @@ t.test('compares a long key once when the keys of an array differ', async (t) =>
   // Once for each event would be 800 GB of text.
   const others = '{"api_key":"other"},'.repeat(200_000)
   t.match(refusal(`[{"api_key":"${'k'.repeat(4_000_000)}"},${others}0]`), /^api_key_inconsistent:/)
+})
+
+t.test('finds the keys of events that no longer fit on the tape', async (t) => {
+  const properties = Object.fromEntries(propertyIndex.names.map((name) => [Buffer.from(name), 1]))
+  const event = { event: 'e', properties: { ...properties, $cookieless_mode: false }, distinct_id: 'u' }
+  const withoutKey = `${JSON.stringify(event)},`.repeat(6_000)
+  const withKey = JSON.stringify({ ...event, api_key: key })
+  t.equal(captured(`[${withoutKey}${withKey}]`).eventCount, 6_001)
+  t.match(refusal(`[${withKey},${withoutKey}${withKey.replace(key, 'other')}]`), /^api_key_inconsistent:/)
 })
