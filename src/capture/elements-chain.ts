@@ -14,6 +14,9 @@ import { unescapeText } from './unescape.ts'
 const textCharsMax = 400
 const hrefCharsMax = 2048
 
+/** Elements become objects; longer ones are nobody's page, and millions of them are more than a thread's heap. */
+export const elementsBytesMax = 1024 * 1024
+
 /** One order for all machines, whatever their locale. */
 const collator = new Intl.Collator('en')
 

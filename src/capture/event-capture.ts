@@ -10,7 +10,7 @@ import type { DropReason, EncodedPart, Remark, WarningReason } from './capture-t
 import { addToDedupKey, beginDedupKey, endDedupKey } from './dedup-key.ts'
 import { distinctIdKey, writeDistinctId } from './distinct-id.ts'
 import { dropDetails } from './drop-details.ts'
-import { writeElementsChain } from './elements-chain.ts'
+import { elementsBytesMax, writeElementsChain } from './elements-chain.ts'
 import { EventFlag, separatorByte } from './event-batch.ts'
 import { EventBatchBuilder } from './event-batch-builder.ts'
 import { checkEvent } from './event-checks.ts'
@@ -230,6 +230,7 @@ export class EventCapture {
     }
     const elements = spans.starts[Property.$elements]!
     if (elements === 0 || scan.bytes[elements] !== openBracket) return true
+    if (spans.ends[Property.$elements]! - elements > elementsBytesMax) return false
     return writeElementsChain(scan, elements, elementsChain, facts.eventBytesMax)
   }
 

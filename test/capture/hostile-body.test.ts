@@ -1,6 +1,6 @@
 import t from 'tap'
 import { propertyIndex } from '../../src/capture/event-keys.ts'
-import { captured, dropsOf, refusal } from './tasks.ts'
+import { captured, dropsOf, refusal, rows } from './tasks.ts'
 
 const key = 'phc_test'
 
@@ -22,4 +22,23 @@ t.test('finds the keys of events that no longer fit on the tape', async (t) => {
   const withKey = JSON.stringify({ ...event, api_key: key })
   t.equal(captured(`[${withoutKey}${withKey}]`).eventCount, 6_001)
   t.match(refusal(`[${withKey},${withoutKey}${withKey.replace(key, 'other')}]`), /^api_key_inconsistent:/)
+})
+
+t.test('builds no objects from elements longer than anybody has', async (t) => {
+  const event = { event: '$autocapture', distinct_id: 'u' }
+  // As a list of class names this would be more than a thread's heap.
+  const elements = `[{"attr__class":[${'1,'.repeat(5_000_000)}1]}]`
+  const text = JSON.stringify({ ...event, properties: { $elements: 0 } }).replace(
+    '"$elements":0',
+    `"$elements":${elements}`,
+  )
+  const outcome = captured(`{"api_key":"${key}","batch":[${text},${JSON.stringify(event)}]}`)
+  t.same(dropsOf(outcome), { event_too_big: 1 })
+  t.equal(outcome.eventCount, 1)
+})
+
+t.test('keeps the elements of an ordinary page', async (t) => {
+  const elements = Array.from({ length: 500 }, (_, index) => ({ tag_name: 'div', attr__id: `row-${index}` }))
+  const batch = [{ event: '$autocapture', distinct_id: 'u', properties: { $elements: elements } }]
+  t.match(rows({ api_key: key, batch })[0]?.elementsChain, /^div:attr__id="row-0"attr_id="row-0"/)
 })
