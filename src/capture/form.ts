@@ -12,13 +12,14 @@ export interface CaptureForm {
 }
 
 const ampersand = 0x26
-const equals = 0x3d
 const percent = 0x25
 const plus = 0x2b
 const space = 0x20
 
 /** How many bytes at the start decide whether a body looks like a form. */
 const sniffedBytes = 128
+const dataName = new Uint8Array(Buffer.from('data='))
+const compressionName = new Uint8Array(Buffer.from('compression='))
 const formFields = /(?:^|&)(?:data|_|ip|compression)=/
 
 /** True when the media type is a form's, whatever its parameters. */
@@ -36,19 +37,24 @@ export function looksLikeForm(body: Bytes): boolean {
 export function parseForm(body: Bytes): CaptureForm {
   let data: Bytes | null = null
   let compression = ''
+  // A body of nothing but separators has millions of fields: no view is made of one that does not matter.
   for (let start = 0; start < body.length; ) {
     const found = body.indexOf(ampersand, start)
     const end = found < 0 ? body.length : found
-    const separator = body.subarray(start, end).indexOf(equals)
-    if (separator >= 0) {
-      const name = asciiText(body.subarray(start, start + separator))
-      const value = body.subarray(start + separator + 1, end)
-      if (name === 'data') data ??= decodeFormData(value)
-      if (name === 'compression' && compression === '') compression = asciiText(decodeFormText(value))
+    if (data === null && isNamed(dataName, body, start)) {
+      data = decodeFormData(body.subarray(start + dataName.length, end))
+    } else if (compression === '' && isNamed(compressionName, body, start)) {
+      compression = asciiText(decodeFormText(body.subarray(start + compressionName.length, end)))
     }
     start = end + 1
   }
   return { data, compression }
+}
+
+/** True when `name`, which ends in `=`, stands at `at`. */
+function isNamed(name: Uint8Array, body: Bytes, at: number): boolean {
+  for (let index = 0; index < name.length; index++) if (body[at + index] !== name[index]) return false
+  return true
 }
 
 /** Decodes a payload that came in a form field or a query parameter. */
