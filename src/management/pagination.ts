@@ -57,7 +57,9 @@ export function envelope<T>(url: string, page: Page, count: number, results: rea
 
 /** `url` with some query parameters set, or left out where null; all sorted by name. */
 export function linkTo(url: string, changed: Readonly<Record<string, string | number | null>>): string {
-  const [address = '', query = ''] = url.split('?', 2)
+  // Only the first question mark ends the address: those behind it belong to the query.
+  const mark = url.indexOf('?')
+  const [address, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
   const params = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changed)) {
     if (value === null) params.delete(name)

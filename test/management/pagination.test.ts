@@ -40,6 +40,10 @@ t.test('has no next page when the last result is on this one', async (t) => {
   t.equal(previous, 'https://spate.example/api/things/?a=1&b=2&limit=10&offset=5')
 })
 
+t.test('keeps what stands behind a second question mark', async (t) => {
+  t.equal(linkTo('/x/?event=what?&limit=5', { cursor: 'c' }), '/x/?cursor=c&event=what%3F&limit=5')
+})
+
 t.test('changes one parameter of an address', async (t) => {
   t.equal(linkTo('/x/', { cursor: 'a b' }), '/x/?cursor=a+b')
   t.equal(linkTo('/x/?limit=1', { limit: null }), '/x/')
