@@ -69,7 +69,8 @@ export function envelopeText(
   properties = '{"a":1,"b":["two",null]}',
   more = '',
 ): string {
-  return `{"api_key":"${testProjectApiKey}","batch":[{"event":"${name}","distinct_id":"d",${more}"properties":${properties}}]}`
+  const event = `{"event":"${name}","distinct_id":"d",${more}"properties":${properties}}`
+  return `{"api_key":"${testProjectApiKey}","batch":[${event}]}`
 }
 
 /** An envelope that gzip cannot shorten to nothing. */
