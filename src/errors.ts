@@ -89,6 +89,7 @@ const rows = {
   }),
   reads_overloaded: row(503, 'server_error', 'Too many queries are waiting.', retry),
   events_unavailable: row(503, 'server_error', 'The events store is not ready.', retry),
+  store_fenced: row(503, 'server_error', 'Another process has taken the store.', retry),
   internal: row(500, 'server_error', 'A server error occurred.', { publicCode: 'error', exitCode: 1 }),
   // Start and stop
   config_invalid: row(500, 'server_error', 'A setting is not valid.', { exitCode: 78 }),

@@ -11,7 +11,12 @@ export const journalKillPoints = [
 
 export const eventsKillPoints = ['in_duck_commit', 'after_duck_commit', 'in_checkpoint'] as const
 
-export type KillPoint = (typeof journalKillPoints)[number] | (typeof eventsKillPoints)[number]
+export const personsKillPoints = ['in_persons_save', 'in_persons_commit', 'after_persons_commit'] as const
+
+export type KillPoint =
+  | (typeof journalKillPoints)[number]
+  | (typeof eventsKillPoints)[number]
+  | (typeof personsKillPoints)[number]
 
 /** Ends the process without another instruction when `killAt` is this point. */
 export function killPoint(killAt: string | null, point: KillPoint): void {

@@ -37,7 +37,7 @@ function playModel(happenings: readonly Happening[]): PlainModel {
 }
 
 /** One batch for every run of events. */
-function inputsOf(happenings: readonly Happening[]): StepInput[] {
+export function inputsOf(happenings: readonly Happening[]): StepInput[] {
   const inputs: StepInput[] = []
   for (let at = 0; at < happenings.length; ) {
     const one = happenings[at]

@@ -6,7 +6,9 @@ const tenantless = [
   'app_user', // belongs to many organizations
   'journal_lineage', // one row for the whole database
   'organization', // is the tenant
+  'person_gap', // a stretch of the journal, which all tenants share
   'personal_api_key', // belongs to a user
+  'persons_progress', // one row for the whole database
   'schema_migration', // the migration runner's
 ]
 

@@ -1,0 +1,269 @@
+// Loads what a step must know: set by set, a handful of statements however many ids the step names, and only rows that
+// are not remembered from earlier steps.
+
+import type { IdsToLoad } from '../identity/ids-to-load.ts'
+import type { Group, Known, KnownProject, Person } from '../identity/known.ts'
+import type { Micros } from '../lib/clock.ts'
+import type { Session } from '../postgres/pool.ts'
+import type { PersonCache } from './person-cache.ts'
+
+/** The largest properties there are: identity's limit, and what printing may add. */
+const rowBytesMax = 768 * 1024
+
+/** One project while it is loaded, and as the fold sees it afterwards. */
+class LoadedProject implements KnownProject {
+  readonly ids: IdsToLoad
+  readonly hasEvents: boolean
+  readonly groupTypes = new Map<string, number>()
+  readonly persons = new Map<string, Person>()
+  /** Uuids of the owners of `ids.distinctIds`. */
+  readonly owners = new Map<string, string>()
+  readonly distinctIds = new Map<string, string[]>()
+  readonly groups = new Map<string, Group>()
+
+  constructor(ids: IdsToLoad, hasEvents: boolean) {
+    this.ids = ids
+    this.hasEvents = hasEvents
+  }
+
+  person(distinctId: string): Person | null {
+    const owner = this.owners.get(distinctId)
+    return owner === undefined ? null : this.personByUuid(owner)
+  }
+
+  personByUuid(uuid: string): Person | null {
+    return this.persons.get(uuid) ?? null
+  }
+
+  distinctIdsOf(personUuid: string): readonly string[] {
+    return this.distinctIds.get(personUuid) ?? []
+  }
+
+  group(type: string, key: string): Group | null {
+    return this.groups.get(`${this.groupTypes.get(type)} ${key}`) ?? null
+  }
+}
+
+/**
+ * Loads what `wanted` lists within the running transaction, and keeps the projects from being deleted until its end.
+ * Returns null when the properties of persons that are not in the cache come to more than `bytesMax`.
+ */
+export async function loadKnown(
+  session: Session,
+  cache: PersonCache,
+  wanted: readonly IdsToLoad[],
+  bytesMax: number,
+): Promise<Known | null> {
+  const projects = await loadProjects(session, wanted)
+  await loadOwners(session, cache, projects)
+  const missing = missingPersons(cache, projects)
+  if (await areTooLarge(session, missing, bytesMax)) return null
+  await loadPersons(session, cache, projects, missing)
+  await loadWholePersons(session, projects)
+  await loadGroups(session, projects)
+  return { project: (projectId) => projects.get(projectId) ?? null }
+}
+
+async function loadProjects(
+  session: Session,
+  wanted: readonly IdsToLoad[],
+): Promise<ReadonlyMap<number, LoadedProject>> {
+  const projects = new Map<number, LoadedProject>()
+  if (wanted.length === 0) return projects
+  const projectIds = wanted.map((ids) => ids.projectId)
+  const found = await session.query<{ id: number; ingested_event: boolean }>(
+    'select id, ingested_event from project where id = any($1::integer[]) order by id for key share',
+    [projectIds],
+  )
+  const hasEvents = new Map(found.rows.map((row) => [row.id, row.ingested_event]))
+  for (const ids of wanted) {
+    const has = hasEvents.get(ids.projectId)
+    if (has !== undefined) projects.set(ids.projectId, new LoadedProject(ids, has))
+  }
+  const types = await session.query<{ project_id: number; name: string; type_index: number }>(
+    'select project_id, name, type_index from group_type where project_id = any($1::integer[])',
+    [projectIds],
+  )
+  for (const { project_id, name, type_index } of types.rows)
+    projects.get(project_id)?.groupTypes.set(name, type_index)
+  return projects
+}
+
+/** Finds the uuids that the wanted distinct_ids lead to. */
+async function loadOwners(
+  session: Session,
+  cache: PersonCache,
+  projects: ReadonlyMap<number, LoadedProject>,
+): Promise<void> {
+  const projectIds: number[] = []
+  const distinctIds: string[] = []
+  for (const [projectId, { ids, owners }] of projects) {
+    for (const distinctId of ids.distinctIds) {
+      const owner = cache.ownerOf(projectId, distinctId)
+      if (owner !== null) owners.set(distinctId, owner)
+      else {
+        projectIds.push(projectId)
+        distinctIds.push(distinctId)
+      }
+    }
+  }
+  if (distinctIds.length === 0) return
+  const { rows } = await session.query<{ project_id: number; distinct_id: string; person_uuid: string }>(
+    `select project_id, distinct_id, person_uuid
+     from unnest($1::integer[], $2::text[]) as wanted (project_id, distinct_id)
+     join person_distinct_id using (project_id, distinct_id)`,
+    [projectIds, distinctIds],
+  )
+  for (const { project_id, distinct_id, person_uuid } of rows) {
+    cache.addOwner(project_id, distinct_id, person_uuid)
+    projects.get(project_id)?.owners.set(distinct_id, person_uuid)
+  }
+}
+
+/** Takes the wanted persons from the cache; returns keys of the others. */
+function missingPersons(cache: PersonCache, projects: ReadonlyMap<number, LoadedProject>): PersonKeys {
+  const missing: PersonKeys = { projectIds: [], uuids: [] }
+  for (const [projectId, { ids, owners, persons }] of projects) {
+    for (const uuid of new Set([...owners.values(), ...ids.personUuids])) {
+      const person = cache.person(uuid)
+      if (person !== null) persons.set(uuid, person)
+      else {
+        missing.projectIds.push(projectId)
+        missing.uuids.push(uuid)
+      }
+    }
+  }
+  return missing
+}
+
+interface PersonKeys {
+  readonly projectIds: number[]
+  readonly uuids: string[]
+}
+
+async function areTooLarge(
+  session: Session,
+  { projectIds, uuids }: PersonKeys,
+  bytesMax: number,
+): Promise<boolean> {
+  if (uuids.length * rowBytesMax <= bytesMax) return false
+  const { rows } = await session.query<{ bytes: number | null }>(
+    `select sum(properties_bytes) as bytes
+     from unnest($1::integer[], $2::uuid[]) as wanted (project_id, uuid) join person using (project_id, uuid)`,
+    [projectIds, uuids],
+  )
+  return Number(rows[0]?.bytes ?? 0) > bytesMax
+}
+
+async function loadPersons(
+  session: Session,
+  cache: PersonCache,
+  projects: ReadonlyMap<number, LoadedProject>,
+  { projectIds, uuids }: PersonKeys,
+): Promise<void> {
+  if (uuids.length === 0) return
+  const { rows } = await session.query<{
+    project_id: number
+    uuid: string
+    created_at_micros: number
+    is_identified: boolean
+    version: number
+    properties: string
+  }>(
+    `select project_id, uuid, (extract(epoch from created_at) * 1000000)::bigint as created_at_micros, is_identified,
+       version, properties::text as properties
+     from unnest($1::integer[], $2::uuid[]) as wanted (project_id, uuid) join person using (project_id, uuid)`,
+    [projectIds, uuids],
+  )
+  for (const row of rows) {
+    const person: Person = {
+      projectId: row.project_id,
+      uuid: row.uuid,
+      createdAtMicros: row.created_at_micros as Micros, // the statement multiplies seconds to microseconds
+      isIdentified: row.is_identified,
+      version: row.version,
+      properties: row.properties,
+      seenLast: 0,
+      seenBefore: 0,
+    }
+    cache.addPerson(person)
+    projects.get(row.project_id)?.persons.set(row.uuid, person)
+  }
+}
+
+/** Loads all ids of the persons that may be merged away or are deleted. */
+async function loadWholePersons(
+  session: Session,
+  projects: ReadonlyMap<number, LoadedProject>,
+): Promise<void> {
+  const projectIds: number[] = []
+  const uuids: string[] = []
+  for (const [projectId, { ids, owners, persons }] of projects) {
+    const whole = new Set(ids.personUuids)
+    for (const distinctId of ids.wholePersonsOf) {
+      const owner = owners.get(distinctId)
+      if (owner !== undefined) whole.add(owner)
+    }
+    for (const uuid of whole) {
+      if (!persons.has(uuid)) continue
+      projectIds.push(projectId)
+      uuids.push(uuid)
+    }
+  }
+  if (uuids.length === 0) return
+  const { rows } = await session.query<{ project_id: number; person_uuid: string; distinct_id: string }>(
+    `select project_id, person_uuid, distinct_id
+     from unnest($1::integer[], $2::uuid[]) as wanted (project_id, person_uuid)
+     join person_distinct_id using (project_id, person_uuid)
+     order by distinct_id`,
+    [projectIds, uuids],
+  )
+  for (const { project_id, person_uuid, distinct_id } of rows) {
+    const lists = projects.get(project_id)?.distinctIds
+    const list = lists?.get(person_uuid)
+    if (list === undefined) lists?.set(person_uuid, [distinct_id])
+    else list.push(distinct_id)
+  }
+}
+
+async function loadGroups(session: Session, projects: ReadonlyMap<number, LoadedProject>): Promise<void> {
+  const projectIds: number[] = []
+  const typeIndexes: number[] = []
+  const keys: string[] = []
+  for (const [projectId, { ids, groupTypes }] of projects) {
+    for (const [type, wanted] of ids.groups) {
+      const typeIndex = groupTypes.get(type)
+      if (typeIndex === undefined) continue
+      for (const key of wanted) {
+        projectIds.push(projectId)
+        typeIndexes.push(typeIndex)
+        keys.push(key)
+      }
+    }
+  }
+  if (keys.length === 0) return
+  const { rows } = await session.query<{
+    project_id: number
+    type_index: number
+    key: string
+    created_at_micros: number
+    version: number
+    properties: string
+  }>(
+    `select project_id, type_index, key, (extract(epoch from created_at) * 1000000)::bigint as created_at_micros,
+       version, properties::text as properties
+     from unnest($1::integer[], $2::smallint[], $3::text[]) as wanted (project_id, type_index, key)
+     join project_group using (project_id, type_index, key)`,
+    [projectIds, typeIndexes, keys],
+  )
+  for (const row of rows) {
+    projects.get(row.project_id)?.groups.set(`${row.type_index} ${row.key}`, {
+      projectId: row.project_id,
+      typeIndex: row.type_index,
+      key: row.key,
+      createdAtMicros: row.created_at_micros as Micros, // as for persons
+      version: row.version,
+      properties: row.properties,
+    })
+  }
+}

@@ -1,0 +1,158 @@
+// The persons in Postgres. The store is one session: it holds an advisory lock, which a second consumer does not get,
+// and every step moves the progress row from where this consumer left it, so that one that got the lock all the same
+// (a pooler between, a failed-over server) changes nothing.
+//
+// After any error the session is closed and what was remembered is forgotten: the next `take` learns from the
+// database what is true. That covers a COMMIT whose answer was lost.
+
+import { ServiceError } from '../errors.ts'
+import type { Changes } from '../identity/changes.ts'
+import { fold } from '../identity/fold.ts'
+import { idsToLoad } from '../identity/ids-to-load.ts'
+import type { Known } from '../identity/known.ts'
+import { killPoint } from '../kill-point.ts'
+import { assert } from '../lib/assert.ts'
+import type { HeldSession, Postgres, Session } from '../postgres/pool.ts'
+import { FoldError } from './failure.ts'
+import { loadKnown } from './load.ts'
+import { PersonCache } from './person-cache.ts'
+import type { PersonsStep, PersonsStore, StoredProgress } from './persons-store.ts'
+import { moveProgress, readProgress } from './progress.ts'
+import { saveChanges } from './save.ts'
+
+export interface PostgresStoreOptions {
+  /** Used by this store alone, and closed with it. */
+  readonly postgres: Postgres
+  readonly cacheBytesMax: number
+  /** Properties that one step may load, of persons that are not in the cache. */
+  readonly loadedBytesMax: number
+  /** Where a crash test wants the process to end (kill-point.ts). */
+  readonly killAt: string | null
+}
+
+/** Key of the session lock: "spatepsn" as a number. */
+const lockKey = '8318255664299275118'
+
+/**
+ * The sets of a step are far smaller than the tables, and every join has an index: whatever the statistics say, a
+ * step must not read a whole table.
+ */
+const sessionSettings = `
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
+  set random_page_cost = 1.1`
+
+export class PostgresStore implements PersonsStore {
+  readonly #options: PostgresStoreOptions
+  readonly #cache: PersonCache
+  #session: HeldSession | null = null
+  #epoch = ''
+
+  constructor(options: PostgresStoreOptions) {
+    this.#options = options
+    this.#cache = new PersonCache(options.cacheBytesMax)
+  }
+
+  async take(epoch: string): Promise<StoredProgress> {
+    this.#giveUp()
+    this.#session = await this.#options.postgres.hold()
+    try {
+      await this.#session.query(sessionSettings)
+      await takeLock(this.#session)
+      this.#epoch = epoch
+      return await readProgress(this.#session, epoch)
+    } catch (error) {
+      this.#giveUp()
+      throw error
+    }
+  }
+
+  async apply(step: PersonsStep): Promise<boolean> {
+    const session = this.#session
+    assert(session !== null, 'the store was taken')
+    try {
+      const changes = await this.#applyWithin(session, step)
+      if (changes !== null) this.#cache.apply(changes)
+      return changes !== null
+    } catch (error) {
+      this.#giveUp()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#giveUp()
+    await this.#options.postgres.close()
+  }
+
+  /** Returns what was changed; null when the step is too large. */
+  async #applyWithin(session: HeldSession, step: PersonsStep): Promise<Changes | null> {
+    const { killAt } = this.#options
+    await session.query('begin')
+    await moveProgress(session, this.#epoch, step.from, step.to)
+    const bytesMax = isDivisible(step) ? this.#options.loadedBytesMax : Number.POSITIVE_INFINITY
+    const known = await loadKnown(session, this.#cache, idsToLoad(step.inputs), bytesMax)
+    if (known === null) {
+      await session.query('rollback')
+      return null
+    }
+    const changes = foldOf(known, step)
+    await saveChanges(session, changes)
+    await saveRemarks(session, step)
+    killPoint(killAt, 'in_persons_save')
+    const commit = session.query('commit')
+    killPoint(killAt, 'in_persons_commit')
+    await commit
+    killPoint(killAt, 'after_persons_commit')
+    return changes
+  }
+
+  #giveUp(): void {
+    this.#cache.clear()
+    // Closed, not given back: the lock goes with it.
+    this.#session?.release(false)
+    this.#session = null
+  }
+}
+
+async function takeLock(session: Session): Promise<void> {
+  const { rows } = await session.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+    lockKey,
+  ])
+  if (rows[0]?.taken === true) return
+  const detail = 'another Spate works on the persons of this database'
+  throw new ServiceError('store_fenced', { detail })
+}
+
+/** Whether the step could be made smaller. */
+function isDivisible({ inputs }: PersonsStep): boolean {
+  let operationCount = 0
+  for (const input of inputs) operationCount += input.kind === 'events' ? input.operations.length : 1
+  return operationCount > 1
+}
+
+function foldOf(known: Known, { inputs }: PersonsStep): Changes {
+  try {
+    return fold(known, inputs)
+  } catch (cause) {
+    throw new FoldError(cause)
+  }
+}
+
+async function saveRemarks(session: Session, { gaps, setAside, nowMs }: PersonsStep): Promise<void> {
+  for (const { lane, position, end } of gaps) {
+    await session.query('insert into person_gap values ($1, $2, $3, to_timestamp($4))', [
+      lane,
+      position,
+      end,
+      nowMs / 1000,
+    ])
+  }
+  for (const { lane, offset, projectId, uuid, error, file } of setAside) {
+    await session.query(
+      `insert into person_quarantine (project_id, uuid, lane, position, index, error, file, quarantined_at)
+       values ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8))`,
+      [projectId, uuid, lane, offset.position, offset.index, error, file, nowMs / 1000],
+    )
+  }
+}

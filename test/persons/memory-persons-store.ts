@@ -1,0 +1,60 @@
+// The persons' store in memory: the plain twin of the one in Postgres. A MemoryDatabase is what both a store and its
+// successor after a crash see; a store is one consumer's hold on it.
+
+import { ServiceError } from '../../src/errors.ts'
+import { forLanes, type Offsets, originOffset } from '../../src/events/offset.ts'
+import type {
+  LaneGap,
+  PersonsStep,
+  PersonsStore,
+  SetAsideEvent,
+  StoredProgress,
+} from '../../src/persons/persons-store.ts'
+import { sameOffsets } from '../../src/persons/progress.ts'
+import { MemoryStore } from '../identity/memory-store.ts'
+
+export class MemoryDatabase {
+  readonly tables: MemoryStore
+  readonly gaps: LaneGap[] = []
+  readonly setAside: SetAsideEvent[] = []
+  epoch: string | null = null
+  offsets: Offsets = forLanes(() => originOffset)
+  holder: MemoryPersonsStore | null = null
+
+  constructor(...projectIds: number[]) {
+    this.tables = new MemoryStore(...projectIds)
+  }
+}
+
+export class MemoryPersonsStore implements PersonsStore {
+  readonly #database: MemoryDatabase
+
+  constructor(database: MemoryDatabase) {
+    this.#database = database
+  }
+
+  async take(epoch: string): Promise<StoredProgress> {
+    const { holder } = this.#database
+    if (holder !== null && holder !== this) throw new ServiceError('store_fenced')
+    this.#database.holder = this
+    this.#database.epoch ??= epoch
+    return { epoch: this.#database.epoch, offsets: this.#database.offsets }
+  }
+
+  async apply({ from, to, inputs, gaps, setAside }: PersonsStep): Promise<boolean> {
+    const database = this.#database
+    if (!sameOffsets(from, database.offsets)) {
+      database.holder = null
+      throw new ServiceError('store_fenced')
+    }
+    database.tables.step(inputs)
+    database.gaps.push(...gaps)
+    database.setAside.push(...setAside)
+    database.offsets = to
+    return true
+  }
+
+  async close(): Promise<void> {
+    if (this.#database.holder === this) this.#database.holder = null
+  }
+}

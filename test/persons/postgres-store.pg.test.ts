@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { PostgresStore } from '../../src/persons/postgres-store.ts'
+import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
+import { inputsOf } from '../identity/check-history.ts'
+import { history } from '../identity/histories.ts'
+import { MemoryStore } from '../identity/memory-store.ts'
+import { silentLog } from '../support/postgres.ts'
+import { dumpPostgres, replayOutbox } from './postgres-dump.ts'
+import { at, epoch, eventsOf, start, stepOf, testStore } from './store-contract.ts'
+import { personsDatabase } from './world.ts'
+
+function openStore(
+  connectionString: string,
+  limits: { loadedBytesMax?: number; cacheBytesMax?: number } = {},
+) {
+  const postgres = openPostgres({ connectionString, log: silentLog })
+  return new PostgresStore({
+    postgres,
+    cacheBytesMax: 1_000_000,
+    loadedBytesMax: 1_000_000,
+    killAt: null,
+    ...limits,
+  })
+}
+
+testStore(t, async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  return { open: () => openStore(connectionString), dump: () => dumpPostgres(postgres) }
+})
+
+t.test('random histories leave the same rows as in memory, and an outbox that says the same', async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString, { cacheBytesMax: 4000 })
+  t.teardown(() => store.close())
+  let { offsets } = await store.take(epoch)
+  for (const { happenings, cuts } of fc.sample(history(30), { numRuns: 25, seed: 7 })) {
+    await clear(postgres)
+    offsets = (await store.take(epoch)).offsets
+    const memory = new MemoryStore(1, 2)
+    const ends = [...new Set([...cuts, happenings.length])].filter((end) => end <= happenings.length)
+    let from = 0
+    for (const end of ends.sort((a, b) => a - b)) {
+      const inputs = inputsOf(happenings.slice(from, end))
+      memory.step(inputs)
+      const to = at(offsets.realtime.position + 8)
+      t.equal(await store.apply(stepOf(offsets, to, inputs)), true)
+      offsets = to
+      from = end
+    }
+    const { overrides, tombstones, mirroredTypes } = memory
+    t.same(await dumpPostgres(postgres), memory.dump())
+    t.same(await replayOutbox(postgres), { isDense: true, overrides, tombstones, mirroredTypes })
+  }
+})
+
+t.test('a consumer whose place was taken behind its back changes nothing', async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString)
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  await postgres.query('update persons_progress set realtime_index = 1')
+  const step = stepOf(start, at(80), eventsOf([{ event: 'e', distinct_id: 'u' }]))
+  await t.rejects(store.apply(step), { code: 'store_fenced' })
+  t.same((await postgres.query('select * from person')).rows, [])
+})
+
+t.test('refuses a step whose persons are too large together, and takes them one by one', async (t) => {
+  const { connectionString } = await personsDatabase(t)
+  const first = openStore(connectionString)
+  await first.take(epoch)
+  const born = ['a', 'b'].map((id) => ({
+    event: '$set',
+    distinct_id: id,
+    $set: { text: 'x'.repeat(600) },
+  }))
+  await first.apply(stepOf(start, at(80), eventsOf(born)))
+  await first.close()
+
+  const store = openStore(connectionString, { loadedBytesMax: 1000 })
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  const change = (id: string) => ({ event: '$set', distinct_id: id, $set: { n: 1 } })
+  t.equal(await store.apply(stepOf(at(80), at(160), eventsOf([change('a'), change('b')]))), false)
+  t.equal(await store.apply(stepOf(at(80), at(120), eventsOf([change('a')]))), true)
+  t.equal(await store.apply(stepOf(at(120), at(160), eventsOf([change('b')]))), true)
+})
+
+t.test('a lost connection gives the store up; taken again it goes on', async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString)
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  await postgres.query(
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  const step = stepOf(start, at(80), eventsOf([{ event: 'e', distinct_id: 'u' }]))
+  await t.rejects(store.apply(step), { code: 'postgres_unavailable' })
+  t.same(await store.take(epoch), { epoch, offsets: start })
+  t.equal(await store.apply(step), true)
+  t.equal((await postgres.query('select * from person')).rowCount, 1)
+})
+
+t.test('removes what flags remember of an id with the id', async (t: Test) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString)
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  await store.apply(stepOf(start, at(80), eventsOf([{ event: 'e', distinct_id: 'u' }])))
+  await postgres.query(
+    `insert into flag_hash_key_override (project_id, distinct_id, flag_key, hash_key)
+     values (1, 'u', 'beta', 'h'), (1, 'v', 'beta', 'h')`,
+  )
+  const { rows } = await postgres.query<{ uuid: string }>('select uuid from person')
+  const personUuid = rows[0]?.uuid ?? ''
+  await store.apply(
+    stepOf(at(80), at(160), [
+      { kind: 'delete_person', projectId: 1, personUuid, deletesEvents: false, deletedAtMs: 0 },
+    ]),
+  )
+  t.same((await postgres.query('select distinct_id from flag_hash_key_override')).rows, [
+    { distinct_id: 'v' },
+  ])
+})
+
+async function clear(postgres: Postgres): Promise<void> {
+  await postgres.query(
+    `truncate person, person_distinct_id, project_group, group_type, person_override, person_tombstone, usage_daily,
+       store_change, ingestion_warning`,
+  )
+  await postgres.query('update persons_progress set change_seq = 0')
+  await postgres.query('update project set ingested_event = false, has_group_types = false')
+}
