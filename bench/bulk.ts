@@ -25,7 +25,6 @@ import { brokenPromises, describeVerdict } from './verdict.ts'
 
 const singlesPerSecond = 100
 const quietMs = 3000
-const singleMsMax = 100
 
 const bodyShapes = ['bulk', 'smallBulk'] as const
 
@@ -34,6 +33,7 @@ export const bulk: Scenario = {
   options: {
     bodies: { fallback: '3', meaning: 'how many' },
     shape: { fallback: 'bulk', meaning: describeShapes() },
+    'single-ms-max': { fallback: '100', meaning: 'p99 of the single events that is a broken promise (ms)' },
     seed: { fallback: '1', meaning: 'of the events' },
   },
   run: async (context) => {
@@ -67,6 +67,7 @@ async function importUnderLoad(
   const shape = bodyShapes.find((name) => name === options.shape)
   if (shape === undefined)
     throw new Error(`--shape is ${options.shape}, expected one of ${bodyShapes.join(', ')}`)
+  const singleMsMax = integerOption(options, 'single-ms-max')
   await server.accepting()
   const { port } = server
   const appliedMs: number[] = []
@@ -98,7 +99,11 @@ async function importUnderLoad(
       { name: 'peak RSS', value: formatBytes(peakRssBytes) },
       ...describeVerdict(verdict),
     ],
-    broken: [...brokenPromises(verdict), ...refusedBodies(bodies), ...slowSingles(phases.accepting)],
+    broken: [
+      ...brokenPromises(verdict),
+      ...refusedBodies(bodies),
+      ...slowSingles(phases.accepting, singleMsMax),
+    ],
   }
 }
 
@@ -132,7 +137,7 @@ function refusedBodies(bodies: SentRequest[]): string[] {
     .map(({ attempts }) => `a bulk body was answered ${attempts[0]!.status}`)
 }
 
-function slowSingles(latenciesMs: number[]): string[] {
+function slowSingles(latenciesMs: number[], singleMsMax: number): string[] {
   const p99Ms = quantile(latenciesMs, 0.99)
   return p99Ms > singleMsMax
     ? [`single events took ${p99Ms.toFixed(0)} ms (p99) beside a bulk body, at most ${singleMsMax} expected`]

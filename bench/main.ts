@@ -97,7 +97,7 @@ function usage(): string {
   for (const [name, { question, options }] of Object.entries(scenarios)) {
     lines.push(`${name}: ${question}`)
     for (const [option, { fallback, meaning }] of Object.entries(options))
-      lines.push(`    --${option} ${fallback}`.padEnd(24) + meaning)
+      lines.push(`    --${option} ${fallback}`.padEnd(26) + meaning)
   }
   return lines.join('\n')
 }
