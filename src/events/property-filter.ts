@@ -31,7 +31,8 @@ export class Parameters {
 
   /** Adds a value and returns its placeholder, cast to `type`. */
   add(value: string | number | null, type: string): string {
-    this.values.push(value)
+    // The client binds every whole number as one of 64 bits, and fails on a greater one.
+    this.values.push(type === 'double' ? String(value) : value)
     return `$${this.values.length}::${type}`
   }
 }

@@ -141,6 +141,9 @@ t.test('filters by properties', async (t) => {
   t.equal(await matching('n', 'gt', 5), '02')
   t.equal(await matching('n', 'lt', '50'), '01')
   t.equal(await matching('n', 'exact', 50), '02')
+  // Whole, and beyond 64 bits.
+  t.equal(await matching('n', 'exact', 1e300), '')
+  t.equal(await matching('n', 'lt', 1e300), '02 01')
   t.equal(await matching('n', 'exact', '5'), '01')
   t.equal(await matching('flag', 'exact', true), '01')
   t.equal(await matching('list', 'exact', '[1,2]'), '03')
