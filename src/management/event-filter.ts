@@ -11,6 +11,9 @@ const propertyFiltersMax = 50
 /** Values of one filter. */
 const filterValuesMax = 500
 
+/** The store counts microseconds in 64 bits. */
+const momentMicrosMax = 9.2e18
+
 const msPerUnit: Readonly<Record<string, number>> = {
   s: 1000,
   M: 60_000,
@@ -35,7 +38,7 @@ export function readMoment(text: string, attr: string, nowMs: number): Micros {
     return microsFromMs(monthsBefore(nowMs, count * months))
   }
   const micros = parseTimestamp(text)
-  if (micros !== null) return micros
+  if (micros !== null && Math.abs(micros) <= momentMicrosMax) return micros
   const detail = 'Expected a timestamp such as 2024-05-01T12:00:00Z, or a time ago such as -24h or -7d.'
   throw new ServiceError('invalid_input', { detail, attr })
 }
