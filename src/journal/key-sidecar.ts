@@ -9,8 +9,8 @@
 //   28  u32      crc32 of bytes 0…27 and the keys
 //   32  8 bytes a key, in the order of the journal
 //
-// A sidecar is never synced: one that is missing or damaged is made again from its segment. It outlives its segment
-// until the window has moved past its keys.
+// A sidecar is synced only before its segment is deleted: until then one that is missing or damaged is made again from
+// its segment. It outlives its segment until the window has moved past its keys.
 
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'

@@ -85,7 +85,7 @@ export class SealedSegments {
     const expired = this.#segments.slice(0, Math.max(0, count))
     let deleted = 0
     for (const { base, fileBytes } of expired) {
-      if (!this.#hasSidecar(base)) break
+      if (!this.#secureSidecar(base)) break
       this.#disk.unlink(segmentPath(dir, base))
       this.#segments = this.#segments.slice(1)
       this.#bytes -= fileBytes
@@ -103,12 +103,22 @@ export class SealedSegments {
     return deleted
   }
 
-  /** Sees to it that the segment's sidecar is there to outlive it. */
-  #hasSidecar(base: Position): boolean {
-    if (this.#options.dedupWindowEvents === 0) return true
-    if (this.#sidecars.some((sidecar) => sidecar.base === base)) return true
-    const keys = keysOfSegment(this.#disk, this.#options.dir, base)
-    return this.#writeSidecar(base, keys.length / 2, keys)
+  /** Sees to it that the segment's sidecar is there, and on disk, to outlive it. False when there is no room for it. */
+  #secureSidecar(base: Position): boolean {
+    const { dir, dedupWindowEvents } = this.#options
+    if (dedupWindowEvents === 0) return true
+    if (!this.#sidecars.some((sidecar) => sidecar.base === base)) {
+      const keys = keysOfSegment(this.#disk, dir, base)
+      if (!this.#writeSidecar(base, keys.length / 2, keys)) return false
+    }
+    const fd = this.#disk.open(sidecarPath(dir, base))
+    try {
+      this.#disk.fdatasync(fd)
+    } finally {
+      this.#disk.close(fd)
+    }
+    this.#disk.syncDir(dir)
+    return true
   }
 
   #writeSidecar(base: Position, total: number, keys: Uint32Array): boolean {

@@ -3,7 +3,7 @@ import type { Position } from '../../src/journal/journal.ts'
 import type { LaneOptions } from '../../src/journal/lane-options.ts'
 import { countExpired, outdatedSidecars, type StoredSegment } from '../../src/journal/sealed-segments.ts'
 import { openLane, part, readAll, run } from './lane-world.ts'
-import { SimulatedDisk } from './simulated-disk.ts'
+import { SimulatedDisk, seededRandom } from './simulated-disk.ts'
 
 const hourMs = 3_600_000
 
@@ -91,6 +91,26 @@ t.test('deletes released segments, and remembers their keys over a restart', asy
   run(again.lane)
   // The window holds the keys 9 to 20; the second one pushes 9 out behind the first.
   t.equal(again.acks[0]?.duplicateCount, 3)
+})
+
+t.test('remembers the keys of deleted segments over a power cut', async (t) => {
+  const disk = new SimulatedDisk()
+  const { lane } = openLane(disk, { ...options, keepBytes: 0 })
+  for (let id = 0; id < 8; id++) {
+    lane.append(id, [part('x'.repeat(80), [id + 1])])
+    run(lane)
+  }
+  lane.release(lane.status().committed)
+  lane.tick()
+  t.ok(lane.status().oldest > 0)
+  for (let seed = 0; seed < 20; seed++) {
+    const copy = disk.clone()
+    copy.cutPower(seededRandom(seed))
+    const again = openLane(copy, options)
+    again.lane.append(0, [part('', [1, 2, 3, 4, 5, 6, 7, 8])])
+    run(again.lane)
+    t.equal(again.acks[0]?.duplicateCount, 8)
+  }
 })
 
 t.test('makes a sidecar that found no room before its segment goes', async (t) => {
