@@ -11,6 +11,7 @@ import { latePostgres } from './postgres/late.ts'
 import { claimLineage } from './postgres/lineage.ts'
 import { migrate } from './postgres/migrate.ts'
 import { isTransient, openPostgres, type Postgres } from './postgres/pool.ts'
+import { releaseAll } from './release-all.ts'
 import type { Log } from './telemetry/log.ts'
 
 export interface Database {
@@ -88,7 +89,7 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
     async close() {
       stopping.abort()
       await ready.catch(() => {}) // told to whoever waits for it
-      for (const release of releasers.reverse()) await release()
+      await releaseAll(releasers)
     },
   }
 }

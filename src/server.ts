@@ -23,6 +23,7 @@ import type { Bootstrap } from './management/bootstrap.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
+import { releaseAll } from './release-all.ts'
 import type { HealthReason } from './telemetry/health.ts'
 import type { Log } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
@@ -55,9 +56,7 @@ const recordBytesMax = 8 * 1024 * 1024
 /** Errors: whatever a room refuses to open with; everything opened before is closed again. */
 export async function openServer(config: Config, { clock, log }: ServerOptions): Promise<Server> {
   const releasers: (() => Promise<void>)[] = []
-  const close = async (): Promise<void> => {
-    for (const release of releasers.splice(0).reverse()) await release()
-  }
+  const close = (): Promise<void> => releaseAll(releasers)
   try {
     const rooms = await openRooms(config, { clock, log }, releasers)
     const http = await openHttp(config, rooms, { clock, log })
