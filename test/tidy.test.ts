@@ -54,9 +54,10 @@ const noTwin: Readonly<Record<string, string>> = {
   'src/journal/lane-report.ts': 'types only',
   'src/journal/messages.ts': 'types only',
   'src/journal/thread.ts': 'runs in a thread of its own, behind every test of client.ts',
+  'src/persons/messages.ts': 'types only',
   'src/persons/persons-store.ts': 'types only',
   'src/serve.ts': 'a whole process, which main.pg.test.ts starts',
-  'src/kill-point.ts': 'the kill tests of journal and events, in processes of their own',
+  'src/kill-point.ts': 'the kill tests of journal, events and persons, in processes of their own',
   'src/lib/assert.ts': 'two lines that every room runs through',
   'src/lib/clock.ts': 'the clock itself',
 }

@@ -1,7 +1,11 @@
-// A database for tests of the persons, with the projects 1 and 2.
+// A database for tests of the persons, with the projects 1 and 2, and events for their journal.
 
 import type { Test } from 'tap'
+import type { EventBatch } from '../../src/capture/event-batch.ts'
+import { encodeCommand } from '../../src/events/command.ts'
+import type { Appended, Journal, Lane } from '../../src/journal/journal.ts'
 import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
+import { capturedBatch, type SentEvent } from '../identity/captured.ts'
 import { freshDatabase, silentLog } from '../support/postgres.ts'
 
 export interface PersonsDatabase {
@@ -26,4 +30,37 @@ export async function addProjects(postgres: Postgres): Promise<void> {
      select n, gen_random_uuid(), $1, 'phc_' || n from generate_series(1, 2) as n`,
     [id],
   )
+}
+
+/** The journal's writing side, real or in memory. */
+export type Appender = Pick<Journal, 'append'>
+
+/** Captures events and appends them as one record, as the server does. A uuid that comes again is a duplicate. */
+export function appendEvents(
+  journal: Appender,
+  events: readonly SentEvent[],
+  lane: Lane = 'realtime',
+  projectId = 1,
+): Promise<Appended> {
+  const batch = capturedBatch(events, { projectId, historical: lane === 'historical' })
+  if (batch === null) throw new Error('capture dropped all events')
+  return appendBatch(journal, batch, lane)
+}
+
+export function appendBatch(
+  journal: Appender,
+  batch: EventBatch,
+  lane: Lane = 'realtime',
+): Promise<Appended> {
+  const { count } = batch.header
+  const words = new Uint32Array(batch.uuids.slice().buffer)
+  const dedupKeys = Uint32Array.from({ length: count * 2 }, (_, i) => words[(i >> 1) * 4 + 2 + (i & 1)]!)
+  // The columns are views on the encoded batch, which has its memory to itself.
+  const payload = new Uint8Array(batch.uuids.buffer.slice(0) as ArrayBuffer)
+  return journal.append(lane, [{ kind: 'events', payload, eventCount: count, dedupKeys }])
+}
+
+export function deleteProject(journal: Appender, projectId: number): Promise<Appended> {
+  const payload = encodeCommand({ command: 'delete_project', projectId })
+  return journal.append('realtime', [{ kind: 'command', payload, eventCount: 0, dedupKeys: null }])
 }

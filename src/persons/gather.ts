@@ -1,0 +1,105 @@
+// Collects the next stretch of the journal for one step.
+
+import { openEventBatch } from '../capture/event-batch.ts'
+import { decodeCommand } from '../events/command.ts'
+import type { Offset, Offsets, Positions } from '../events/offset.ts'
+import { readOperations, type StepInput } from '../identity/operations.ts'
+import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
+import type { LaneGap } from './persons-store.ts'
+
+/** Journal that a step has in memory, or one record. */
+const stepBytesMax = 16 * 1024 * 1024
+
+/** A lane is read until the whole step has so many events. */
+export interface Turn {
+  readonly lane: Lane
+  readonly eventsUpTo: number
+}
+
+export interface Gathered {
+  readonly to: Record<Lane, Offset>
+  readonly inputs: StepInput[]
+  readonly gaps: LaneGap[]
+  /** Events and commands taken, whatever became of them. */
+  events: number
+  readonly laneEvents: Record<Lane, number>
+  bytes: number
+}
+
+/** Realtime first, but history keeps a quarter when it waits; what one lane leaves, the other takes. */
+export function turnsOf(eventsMax: number, from: Offsets, committed: Positions): Turn[] {
+  const isHistoryWaiting = committed.historical > from.historical.position
+  const realtime = isHistoryWaiting ? eventsMax - Math.ceil(eventsMax / 4) : eventsMax
+  return [
+    { lane: 'realtime', eventsUpTo: realtime },
+    { lane: 'historical', eventsUpTo: eventsMax },
+    { lane: 'realtime', eventsUpTo: eventsMax },
+  ]
+}
+
+/** Reads on from `from`, in turn, never past `committed`. */
+export function gather(
+  reader: JournalReader,
+  from: Offsets,
+  committed: Positions,
+  turns: readonly Turn[],
+): Gathered {
+  const step: Gathered = {
+    to: { ...from },
+    inputs: [],
+    gaps: [],
+    events: 0,
+    laneEvents: { realtime: 0, historical: 0 },
+    bytes: 0,
+  }
+  for (const turn of turns) gatherLane(reader, step, turn, committed)
+  return step
+}
+
+function gatherLane(
+  reader: JournalReader,
+  step: Gathered,
+  { lane, eventsUpTo }: Turn,
+  committed: Positions,
+): void {
+  const eventsBefore = step.events
+  while (step.events < eventsUpTo && step.bytes < stepBytesMax && step.to[lane].position < committed[lane]) {
+    const from = step.to[lane].position
+    const chunk = reader.read(lane, from, committed[lane], stepBytesMax - step.bytes)
+    let isWhole = true
+    for (const record of chunk.records) {
+      isWhole = step.events < eventsUpTo && takeRecord(step, lane, record, eventsUpTo)
+      if (!isWhole) break
+    }
+    if (isWhole) step.to[lane] = { position: chunk.next, index: 0 }
+    const reached = step.to[lane].position
+    for (const gap of chunk.gaps) {
+      if (gap.position >= from && gap.position < reached) step.gaps.push({ lane, ...gap })
+    }
+    step.bytes += reached - from
+    if (!isWhole) break
+  }
+  step.laneEvents[lane] += step.events - eventsBefore
+}
+
+/** Takes a record from the offset's index on. Returns false when room ran out within it. */
+function takeRecord(step: Gathered, lane: Lane, record: JournalRecord, eventsUpTo: number): boolean {
+  const { position, index } = step.to[lane]
+  const from = position === record.position ? index : 0
+  if (record.kind === 'command') {
+    const { projectId } = decodeCommand(record.payload)
+    step.inputs.push({ kind: 'delete_project', projectId })
+    step.events++
+  } else {
+    const to = Math.min(record.eventCount, from + eventsUpTo - step.events)
+    const batch = openEventBatch(record.payload)
+    step.inputs.push(readOperations(batch, record.duplicates, from, to))
+    step.events += to - from
+    if (to < record.eventCount) {
+      step.to[lane] = { position: record.position, index: to }
+      return false
+    }
+  }
+  step.to[lane] = { position: record.end, index: 0 }
+  return true
+}
