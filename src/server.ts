@@ -52,6 +52,8 @@ const closeGraceMs = 10_000
 const firstStartMsMax = 60_000
 /** A journal record aims at no more than this, however large the request. */
 const recordBytesMax = 8 * 1024 * 1024
+/** Longest properties of one event, however large a body may be: an event goes into one record of the journal. */
+const eventBytesMax = 20 * 1024 * 1024
 
 /** Errors: whatever a room refuses to open with; everything opened before is closed again. */
 export async function openServer(config: Config, { clock, log }: ServerOptions): Promise<Server> {
@@ -157,7 +159,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
     clock,
     limits: {
       decompressedBytesMax: config.decompressedBytesMax,
-      eventBytesMax: config.bodyBytesMax,
+      eventBytesMax: Math.min(config.bodyBytesMax, eventBytesMax),
       recordBytesMax,
     },
     observer: {

@@ -31,7 +31,7 @@ export interface CaptureLimits {
   readonly decompressedBytesMax: number
   /** A journal record aims at no more than this; one event larger than it gets a record of its own. */
   readonly recordBytesMax: number
-  /** An event whose properties are longer is dropped (MAX_BODY_BYTES). */
+  /** An event whose properties are longer is dropped. */
   readonly eventBytesMax: number
 }
 

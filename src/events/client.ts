@@ -78,6 +78,9 @@ export interface Events {
 const readsMax = 4
 const readsWaitingMax = 64
 
+/** A transaction that failed this often in a row is no passing trouble. */
+const setbacksShownMin = 3
+
 /** From dist/src/events to dist/workers. */
 const threadFile = new URL('../../workers/events.js', import.meta.url).href
 
@@ -102,6 +105,9 @@ class EventsClient implements Events {
   #isClosing = false
   #failure: ServiceError | null = null
   #reason: string | null = null
+  /** What keeps failing while it is tried again and again; shown, but reads go on. */
+  #setback: string | null = null
+  #setbackCount = 0
   #offsets: Offsets = forLanes(() => originOffset)
   #counts: Counts = { events: 0, duplicates: 0, quarantined: 0 }
   #checkpointed: Positions | null = null
@@ -146,7 +152,7 @@ class EventsClient implements Events {
   state(): EventsState {
     return {
       isReady: this.#isReady,
-      reason: this.#failure?.detail ?? this.#reason,
+      reason: this.#failure?.detail ?? this.#reason ?? this.#setback,
       applied: positionsOf(this.#offsets),
       checkpointed: this.#checkpointed,
       lagBytes: forLanes((lane) => this.#lagBytes(lane)),
@@ -242,6 +248,8 @@ class EventsClient implements Events {
     switch (outcome.kind) {
       case 'applied':
         this.#offsets = outcome.offsets
+        this.#setback = null
+        this.#setbackCount = 0
         this.#counts = outcome.counts
         this.#lastTransaction = { rows: outcome.rows, ms: outcome.ms }
         for (const remark of outcome.remarks) log.warn({}, `events: ${remark}`)
@@ -250,6 +258,8 @@ class EventsClient implements Events {
         return true
       case 'retry':
         log.warn({}, `events: a transaction was rolled back and is tried again: ${outcome.detail}`)
+        if (++this.#setbackCount >= setbacksShownMin)
+          this.#setback = `loading fails again and again: ${outcome.detail}`
         return true
       case 'stopped':
         log.error({}, `events: loading is stopped: ${outcome.detail}`)

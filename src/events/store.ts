@@ -87,7 +87,7 @@ function remedy(error: unknown, path: string, quarantineDir: string, options: St
     return `the events store was unreadable, was moved to ${moved} and is built again: ${shortMessage(error)}`
   }
   const cure =
-    'Remedy: restore it from a backup, or move it away to start without the events that the journal no longer holds'
+    'Remedy: restore it from a backup, together with the journal of that time, or start over with an empty DATA_DIR'
   throw new ServiceError('storage_failed', {
     detail: isUnreadable ? `${detail}. ${cure}` : detail,
     cause: error,

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isServiceError, type ServiceError } from '../../src/errors.ts'
@@ -194,6 +194,40 @@ t.test('fails with a code when the store cannot be opened', async (t) => {
   const failure = await new Promise<ServiceError>((resolve) => events.onFailed(resolve))
   t.equal(failure.code, 'lineage_foreign')
   t.match(events.state(), { isReady: false, reason: /the journal here is/ })
+})
+
+t.test('says what keeps failing while it is tried again, and still answers reads', async (t) => {
+  const dir = t.testdir()
+  const first = await start(dir)
+  await first.events.waitUntilApplied('realtime', (await append(first, 0, 1)).end)
+  await stop(first)
+  // The disk holds a folder where a segment was: reading it fails, now and later.
+  const folder = join(dir, 'journal', 'realtime')
+  const segment = readdirSync(folder).find((name) => name.endsWith('.seg')) ?? ''
+  rmSync(join(folder, segment))
+  mkdirSync(join(folder, segment))
+  const { journal } = first
+  const state = journal.state()
+  const committed = (state.lanes.realtime.committed + 64) as Appended['end']
+  const lane = { ...state.lanes.realtime, committed }
+  const grown = {
+    state: () => ({ ...state, lanes: { ...state.lanes, realtime: lane } }),
+    onCommitted: () => {},
+  }
+  const write = () => {}
+  const events = openEvents({
+    dataDir: dir,
+    journalDir: join(dir, 'journal'),
+    journal: grown,
+    memoryLimitBytes: 256 * 1024 * 1024,
+    threads: 2,
+    log: { info: write, warn: write, error: write },
+    clock: systemClock,
+    killAt: null,
+  })
+  t.teardown(() => events.close())
+  await until(() => /loading fails again and again/.test(events.state().reason ?? ''))
+  t.equal((await events.listEvents(everything)).events.length, 1)
 })
 
 t.test('stops loading, and only that, when the journal has lost what the store needs', async (t) => {
