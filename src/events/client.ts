@@ -23,13 +23,10 @@ import { forLanes, type Offsets, originOffset, type Positions, positionsOf } fro
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
+import { Setback } from './setback.ts'
 import { Waiters } from './waiters.ts'
 
-export interface EventsLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
+export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 
 export interface EventsOptions {
   readonly dataDir: string
@@ -78,9 +75,6 @@ export interface Events {
 const readsMax = 4
 const readsWaitingMax = 64
 
-/** A transaction that failed this often in a row is no passing trouble. */
-const setbacksShownMin = 3
-
 /** From dist/src/events to dist/workers. */
 const threadFile = new URL('../../workers/events.js', import.meta.url).href
 
@@ -105,9 +99,7 @@ class EventsClient implements Events {
   #isClosing = false
   #failure: ServiceError | null = null
   #reason: string | null = null
-  /** What keeps failing while it is tried again and again; shown, but reads go on. */
-  #setback: string | null = null
-  #setbackCount = 0
+  readonly #setback = new Setback()
   #offsets: Offsets = forLanes(() => originOffset)
   #counts: Counts = { events: 0, duplicates: 0, quarantined: 0 }
   #checkpointed: Positions | null = null
@@ -152,7 +144,7 @@ class EventsClient implements Events {
   state(): EventsState {
     return {
       isReady: this.#isReady,
-      reason: this.#failure?.detail ?? this.#reason ?? this.#setback,
+      reason: this.#failure?.detail ?? this.#reason ?? this.#setback.reason,
       applied: positionsOf(this.#offsets),
       checkpointed: this.#checkpointed,
       lagBytes: forLanes((lane) => this.#lagBytes(lane)),
@@ -248,8 +240,7 @@ class EventsClient implements Events {
     switch (outcome.kind) {
       case 'applied':
         this.#offsets = outcome.offsets
-        this.#setback = null
-        this.#setbackCount = 0
+        this.#setback.over()
         this.#counts = outcome.counts
         this.#lastTransaction = { rows: outcome.rows, ms: outcome.ms }
         for (const remark of outcome.remarks) log.warn({}, `events: ${remark}`)
@@ -258,8 +249,7 @@ class EventsClient implements Events {
         return true
       case 'retry':
         log.warn({}, `events: a transaction was rolled back and is tried again: ${outcome.detail}`)
-        if (++this.#setbackCount >= setbacksShownMin)
-          this.#setback = `loading fails again and again: ${outcome.detail}`
+        this.#setback.failed(outcome.detail)
         return true
       case 'stopped':
         log.error({}, `events: loading is stopped: ${outcome.detail}`)
