@@ -22,6 +22,8 @@ export interface Database {
    * from a newer Spate, a foreign journal, a migration that fails.
    */
   readonly ready: Promise<Bootstrap>
+  /** How to reach it over connections of one's own, once it is ready. Rejects when it never will be. */
+  readonly connectionString: Promise<string>
   /** Why the database is not usable, or null when it is. */
   problem(): string | null
   close(): Promise<void>
@@ -34,6 +36,11 @@ interface DatabaseOptions {
   readonly log: Log
 }
 
+interface Connected {
+  readonly postgres: Postgres
+  readonly connectionString: string
+}
+
 const retryMsMin = 250
 const retryMsMax = 10_000
 
@@ -43,7 +50,7 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
   let problem: string | null = 'it is still starting'
   const releasers: (() => Promise<void>)[] = []
 
-  const connect = async (): Promise<Postgres> => {
+  const connect = async (): Promise<Connected> => {
     let connectionString = config.databaseUrl
     if (connectionString === null) {
       const embedded = await openEmbeddedPostgres({ dir: join(config.dataDir, 'postgres'), log })
@@ -52,7 +59,7 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
     }
     const postgres = openPostgres({ connectionString, log })
     releasers.push(() => postgres.close())
-    return postgres
+    return { postgres, connectionString }
   }
   const prepare = async (postgres: Postgres): Promise<Bootstrap> => {
     await migrate({ postgres, log })
@@ -73,7 +80,9 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
   }
 
   const connected = persist(connect)
-  const ready = connected.then((postgres) => persist(() => prepare(postgres)))
+  const ready = connected.then(({ postgres }) => persist(() => prepare(postgres)))
+  const connectionString = Promise.all([connected, ready]).then(([made]) => made.connectionString)
+  connectionString.catch(() => {}) // told by `ready`
   ready.then(
     () => {
       problem = null
@@ -83,8 +92,9 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
     },
   )
   return {
-    postgres: latePostgres(connected),
+    postgres: latePostgres(connected.then(({ postgres }) => postgres)),
     ready,
+    connectionString,
     problem: () => problem,
     async close() {
       stopping.abort()

@@ -23,7 +23,9 @@ import type { Bootstrap } from './management/bootstrap.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
+import { openPersons, type Persons } from './persons/client.ts'
 import { releaseAll } from './release-all.ts'
+import { releaseApplied } from './retention.ts'
 import type { HealthReason } from './telemetry/health.ts'
 import type { Log } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
@@ -84,6 +86,7 @@ interface Rooms {
   readonly projects: ProjectKeys
   readonly warnings: IngestionWarnings
   readonly events: Events
+  readonly persons: Persons
   readonly pool: DecodePool
 }
 
@@ -94,11 +97,12 @@ async function openRooms(
 ): Promise<Rooms> {
   const { dataDir } = config
   const journalDir = join(dataDir, 'journal')
+  const quarantineDir = join(dataDir, 'quarantine')
   const taken = await takeDataDir(dataDir)
   releasers.push(() => taken.release())
   const journal = await openJournal({
     dir: journalDir,
-    quarantineDir: join(dataDir, 'quarantine'),
+    quarantineDir,
     keepBytes: config.journalKeepBytes,
     dedupWindowEvents: config.dedupWindowEvents,
     killAt: config.crashAt,
@@ -125,12 +129,20 @@ async function openRooms(
     clock,
   })
   releasers.push(() => events.close())
-  events.onCheckpoint((checkpointed) => {
-    for (const lane of lanes) journal.release(lane, checkpointed[lane])
+  const persons = openPersons({
+    journalDir,
+    quarantineDir,
+    journal,
+    connectionString: database.connectionString,
+    killAt: config.crashAt,
+    log,
+    clock,
   })
+  releasers.push(() => persons.close())
+  releaseApplied(journal, events, persons)
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
-  return { journal, database, firstStart, projects, warnings, events, pool }
+  return { journal, database, firstStart, projects, warnings, events, persons, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -143,11 +155,12 @@ async function untilReady(database: Database): Promise<Bootstrap> {
 }
 
 async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOptions): Promise<HttpServer> {
-  const { journal, database, projects, warnings, events, pool } = rooms
+  const { journal, database, projects, warnings, events, persons, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
     events: () => events.state(),
+    persons: () => persons.state(),
     decodeQueueBytes: () => pool.queuedBytes(),
     openBodyBytes: () => httpState().bodyBytes,
     openRequests: () => httpState().openRequests,
@@ -194,7 +207,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
 }
 
 /** What keeps the server from being well, for /_readyz. */
-function problemsOf({ journal, database, events }: Rooms): HealthReason[] {
+function problemsOf({ journal, database, events, persons }: Rooms): HealthReason[] {
   const problems: HealthReason[] = []
   const { lanes: states } = journal.state()
   for (const lane of lanes) {
@@ -218,6 +231,10 @@ function problemsOf({ journal, database, events }: Rooms): HealthReason[] {
       stopsCapture: false,
     })
   }
+  const { reason: personsReason } = persons.state()
+  // Without the database there are no persons either: one reason is enough.
+  if (personsReason !== null && postgres === null)
+    problems.push({ component: 'persons', reason: personsReason, stopsCapture: false })
   return problems
 }
 
@@ -229,21 +246,23 @@ function greetOf(config: Config, { firstStart }: Rooms, port: number): string | 
 }
 
 function diagnosisOf(rooms: Rooms, http: HttpServer): object {
-  const { journal, events, pool } = rooms
+  const { journal, events, persons, pool } = rooms
   return {
     problems: problemsOf(rooms),
     http: http.state(),
     decode_queue_bytes: pool.queuedBytes(),
     journal: journal.state(),
     events: events.state(),
+    persons: persons.state(),
     memory: process.memoryUsage(),
   }
 }
 
-function failureOf({ journal, database, events }: Rooms): Promise<Error> {
+function failureOf({ journal, database, events, persons }: Rooms): Promise<Error> {
   return new Promise((resolve) => {
     journal.onFailed(resolve)
     events.onFailed(resolve)
+    persons.onFailed(resolve)
     // Being unavailable is no failure: openDatabase waits for ever. What it rejects with is final.
     database.ready.catch(resolve)
   })

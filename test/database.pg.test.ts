@@ -16,6 +16,7 @@ t.test('brings an empty database to use and says so', async (t) => {
   const { created, values } = await database.ready
   t.equal(created, true)
   t.equal(database.problem(), null)
+  t.equal(await database.connectionString, connectionString)
   const { rows } = await database.postgres.query<{ api_token: string }>('select api_token from project')
   t.same(rows, [{ api_token: values?.project_api_key }])
 })
@@ -43,4 +44,5 @@ t.test('refuses for good what belongs to another journal', async (t) => {
   const second = openDatabase({ config, epoch: epoch.replace('1', '2'), log: silentLog })
   t.teardown(() => second.close())
   await t.rejects(second.ready, { code: 'lineage_foreign' })
+  await t.rejects(second.connectionString, { code: 'lineage_foreign' })
 })

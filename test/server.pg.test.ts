@@ -3,7 +3,9 @@ import t from 'tap'
 import { type Config, loadConfig } from '../src/config.ts'
 import { takeDataDir } from '../src/data-dir.ts'
 import { systemClock } from '../src/lib/clock.ts'
+import { openEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { openServer } from '../src/server.ts'
+import { clusterDir, rowsOf } from './support/cluster.ts'
 import { freshDatabase, silentLog } from './support/postgres.ts'
 import { until } from './support/until.ts'
 
@@ -69,4 +71,29 @@ t.test('a start that fails half-way closes what it had opened', async (t) => {
   const taken = await takeDataDir(elsewhere.dataDir)
   await taken.release()
   await holder.close()
+})
+
+t.test('while Postgres is away events are captured and stored; persons follow when it is back', async (t) => {
+  const dir = clusterDir(t)
+  const embedded = await openEmbeddedPostgres({ dir, log: silentLog })
+  const { connectionString } = embedded
+  const server = await openServer(configOf(t.testdir(), connectionString), options)
+  t.teardown(() => server.close())
+  await until(async () => (await readiness(server.port)).body === '{"status":"ok","reasons":[]}')
+  const lag = async (store: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+    return Number(new RegExp(`^spate_${store}_lag_bytes{lane="realtime"} (\\d+)$`, 'm').exec(text)?.[1])
+  }
+  await embedded.stop()
+  for (let i = 0; i < 5; i++) t.equal(await capture(server.port), 200)
+  await until(async () => (await lag('events')) === 0)
+  t.ok((await lag('persons')) > 0)
+  await until(async () => /"component":"persons"/.test((await readiness(server.port)).body))
+  t.equal((await readiness(server.port)).status, 200)
+
+  const again = await openEmbeddedPostgres({ dir, log: silentLog })
+  t.teardown(() => again.stop())
+  await until(async () => (await lag('persons')) === 0)
+  t.same(await rowsOf(connectionString, 'select distinct_id from person_distinct_id'), [{ distinct_id: 'u' }])
+  await until(async () => (await readiness(server.port)).body === '{"status":"ok","reasons":[]}')
 })

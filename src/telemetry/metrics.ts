@@ -5,11 +5,13 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/intake.ts'
 import type { EventsState } from '../events/client.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
+import type { PersonsState } from '../persons/client.ts'
 
 /** What is read at the moment /metrics is asked for. */
 export interface MetricSources {
   journal(): JournalState
   events(): EventsState
+  persons(): PersonsState
   decodeQueueBytes(): number
   openBodyBytes(): number
   openRequests(): number
@@ -122,6 +124,23 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     'Events that could not be stored and were set aside.',
     () => sources.events().counts.quarantined,
   )
+  gauge('spate_persons_transaction_events', 'Events of the last transaction of the persons.', () =>
+    Number(sources.persons().lastTransaction?.events ?? 0),
+  )
+  gauge(
+    'spate_persons_transaction_seconds',
+    'Time of the last transaction of the persons.',
+    () => Number(sources.persons().lastTransaction?.ms ?? 0) / 1000,
+  )
+  gauge(
+    'spate_persons_quarantined',
+    'Events that could not be applied to persons and were set aside since the start.',
+    () => sources.persons().quarantined,
+  )
+  addLaneGauges(registers, sources)
+}
+
+function addLaneGauges(registers: Registry[], sources: MetricSources): void {
   laneGauge(
     registers,
     'spate_journal_queue_bytes',
@@ -157,6 +176,12 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     'spate_events_lag_bytes',
     'Bytes of journal that the events store has not applied.',
     (lane) => sources.events().lagBytes[lane],
+  )
+  laneGauge(
+    registers,
+    'spate_persons_lag_bytes',
+    'Bytes of journal that the persons have not applied.',
+    (lane) => sources.persons().lagBytes[lane],
   )
 }
 

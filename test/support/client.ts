@@ -39,7 +39,7 @@ export interface TestServer {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>
   /** GET with the personal API key. */
   get(path: string): Promise<Reply>
-  /** Waits until everything that was acknowledged can be read. */
+  /** Waits until everything that was acknowledged is in both stores. */
   settled(): Promise<void>
   /** Waits like `settled`, then returns the matching events, oldest first, at most 1000; equal times as they came. */
   storedEvents(filter: EventFilter): Promise<StoredEvent[]>
@@ -70,8 +70,9 @@ export function connectTo(port: number): TestServer {
   // An answer follows the commit to the journal, so what is acknowledged and not yet readable shows as lag.
   async function settled(): Promise<void> {
     await until(async () => {
-      const lags = (await get('/metrics')).text.match(/^spate_events_lag_bytes{.*} \d+$/gm) ?? []
-      return lags.length === 2 && lags.every((lag) => lag.endsWith(' 0'))
+      const { text } = await get('/metrics')
+      const lags = text.match(/^spate_(events|persons)_lag_bytes{.*} \d+$/gm) ?? []
+      return lags.length === 4 && lags.every((lag) => lag.endsWith(' 0'))
     })
   }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { EventsState } from '../../src/events/client.ts'
 import type { JournalState, LaneState, Position } from '../../src/journal/journal.ts'
+import type { PersonsState } from '../../src/persons/client.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 
 const lane: LaneState = {
@@ -27,10 +28,19 @@ const events: EventsState = {
   lastTransaction: { rows: 20, ms: 250 },
 }
 
+const persons: PersonsState = {
+  reason: null,
+  quarantined: 3,
+  lastTransaction: { events: 30, ms: 125 },
+  applied: { realtime: 700 as Position, historical: 900 as Position },
+  lagBytes: { realtime: 200, historical: 0 },
+}
+
 function opened() {
   return openMetrics({
     journal: () => journal,
     events: () => events,
+    persons: () => persons,
     decodeQueueBytes: () => 13,
     openBodyBytes: () => 14,
     openRequests: () => 1,
@@ -79,4 +89,8 @@ t.test('shows queues, lag and transactions as they are when asked', async (t) =>
   t.match(text, 'spate_events_transaction_rows 20\n')
   t.match(text, 'spate_events_transaction_seconds 0.25\n')
   t.match(text, 'spate_events_quarantined 2\n')
+  t.match(text, 'spate_persons_lag_bytes{lane="realtime"} 200\n')
+  t.match(text, 'spate_persons_transaction_events 30\n')
+  t.match(text, 'spate_persons_transaction_seconds 0.125\n')
+  t.match(text, 'spate_persons_quarantined 3\n')
 })
