@@ -51,8 +51,8 @@ async function check(env: DoctorOptions['env']): Promise<Check[]> {
       return 'uWebSockets.js loads'
     }),
     await attempt('events store', async () => {
-      const { version } = await import('@duckdb/node-api')
-      return `DuckDB ${version()} loads`
+      const { duckdbVersion } = await import('../events/store.ts')
+      return `DuckDB ${duckdbVersion()} loads`
     }),
   ]
   let config: Config

@@ -14,7 +14,7 @@
 
 import { existsSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
@@ -22,6 +22,9 @@ import { makeFolder, syncFolder } from '../replace-file.ts'
 import { messageOf, shortMessage } from './failure.ts'
 import { readStored, type Stored } from './progress.ts'
 import { applySchema } from './schema.ts'
+
+/** The version of DuckDB inside, such as "v1.5.6". */
+export const duckdbVersion: () => string = version
 
 export interface StoreOptions {
   readonly dataDir: string

@@ -47,17 +47,23 @@ function readSource(path: string): SourceFile {
 
 function importsOf(path: string, tree: ts.SourceFile): Import[] {
   const imports: Import[] = []
-  for (const statement of tree.statements) {
-    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue
-    const name = statement.moduleSpecifier.text
-    const isOwn = name.startsWith('.')
-    imports.push({
-      line: lineOf(tree, statement),
-      target: isOwn ? relative(projectRoot, resolve(projectRoot, dirname(path), name)) : packageOf(name),
-      isOwn,
-      isTypeOnly: statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword,
-    })
+  const add = (node: ts.Node, name: ts.Node | undefined, isTypeOnly: boolean): void => {
+    if (name === undefined || !ts.isStringLiteral(name)) return
+    const isOwn = name.text.startsWith('.')
+    const target = isOwn
+      ? relative(projectRoot, resolve(projectRoot, dirname(path), name.text))
+      : packageOf(name.text)
+    imports.push({ line: lineOf(tree, node), target, isOwn, isTypeOnly })
   }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      add(node, node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node, node.arguments[0], false)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
   return imports
 }
 
