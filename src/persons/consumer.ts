@@ -172,7 +172,11 @@ export class Consumer {
     if (isServiceError(error, 'lineage_foreign')) return { kind: 'foreign', detail }
     const failure = failureOf(error)
     if (failure === 'bug') return { kind: 'stopped', detail }
-    if (failure === 'transient' || gathered === null) return { kind: 'retry', again: 'later', detail }
+    if (failure === 'transient' || gathered === null) {
+      // It may have taken too long, or too much memory.
+      if (gathered !== null) this.#pace.tooLarge(gathered.events)
+      return { kind: 'retry', again: 'later', detail }
+    }
     const [suspicion, ...others] = this.#suspicions
     if (suspicion?.condemned)
       return { kind: 'stopped', detail: `an event could not even be set aside: ${detail}` }

@@ -120,6 +120,20 @@ t.test('tries again after errors that pass, and takes the store anew', async (t)
   t.equal(world.database.tables.personCount(), 1)
 })
 
+t.test('takes less at a time after an error that may come from too much', async (t) => {
+  const world = openWorld(t)
+  await appendEvents(
+    world.journal,
+    Array.from({ length: 40 }, (_, n) => plain(n)),
+  )
+  world.store.before = (step) =>
+    distinctIdsIn(step).length > 10 ? new ServiceError('postgres_unavailable') : null
+  const outcomes = await world.applyAll()
+  t.equal(world.database.tables.personCount(), 40)
+  const first = outcomes.slice(0, 6).map((one) => (one.kind === 'applied' ? one.events : one.kind))
+  t.same(first, [0, 'retry', 0, 'retry', 0, 10])
+})
+
 t.test('a commit whose answer is lost counts once', async (t) => {
   const world = openWorld(t)
   await appendEvents(world.journal, [plain(1), plain(2)])
