@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Positions } from '../src/events/offset.ts'
+import type { Positions } from '../src/consumer/offset.ts'
 import type { Lane, Position } from '../src/journal/journal.ts'
 import { releaseApplied } from '../src/retention.ts'
 

@@ -31,7 +31,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/postgres/'],
   'node-pg-migrate': ['src/postgres/'],
   piscina: ['src/capture/decode-pool.ts', 'src/events/', 'src/persons/', 'workers/'],
-  msgpackr: ['src/capture/', 'src/events/', 'src/journal/'],
+  msgpackr: ['src/capture/', 'src/consumer/', 'src/journal/'],
   typebox: ['src/management/', 'src/flags/', 'src/exports/'],
   pino: ['src/telemetry/'],
   'pino-pretty': ['src/telemetry/'],

@@ -5,6 +5,8 @@
 // events_unavailable. A lost store or thread is never replaced: `onFailed` tells the process to end.
 
 import { Piscina } from 'piscina'
+import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../consumer/offset.ts'
+import { Waiters } from '../consumer/waiters.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Journal, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
@@ -19,12 +21,10 @@ import {
   type QueryValue,
   valueOfAnswer,
 } from './messages.ts'
-import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from './offset.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
 import { Setback } from './setback.ts'
-import { Waiters } from './waiters.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 

@@ -8,19 +8,19 @@
 //   fatal, bug  the caller stops
 
 import { openEventBatch } from '../capture/event-batch.ts'
-import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
-import { lanes } from '../journal/journal.ts'
+import { decodeCommand } from '../consumer/command.ts'
+import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
+import { forLanes, positionsOf, sameOffset } from '../consumer/offset.ts'
+import { acquit, type Suspicion, suspect, tryRows } from '../consumer/suspicion.ts'
+import { type JournalReader, type JournalRecord, type Lane, lanes } from '../journal/journal.ts'
 import { killPoint } from '../kill-point.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
-import { decodeCommand } from './command.ts'
 import { failureOf, shortMessage } from './failure.ts'
 import { isDuplicate, Loader } from './load.ts'
-import { forLanes, type Offset, type Offsets, type Positions, positionsOf, sameOffset } from './offset.ts'
 import { Pace } from './pace.ts'
 import { type Counts, readStored, writeGap, writeProgress } from './progress.ts'
 import { type PlacedEvent, quarantineEvent } from './quarantine.ts'
 import type { Store } from './store.ts'
-import { acquit, type Suspicion, suspect, tryRows } from './suspicion.ts'
 
 export interface ConsumerOptions {
   /** Lineage of the journal that is applied. */

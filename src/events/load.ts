@@ -13,10 +13,10 @@
 
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
+import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
 import { Bulk, bulkRowsMax, eventTextBytes } from './bulk.ts'
-import { laneNumbers } from './offset.ts'
 
 /** An event with more text is loaded alone. */
 export const aloneBytesMin = 4 * 1024 * 1024

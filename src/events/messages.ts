@@ -1,12 +1,12 @@
 // What the main thread and the events thread say to each other: plain values both ways. An error thrown in a pool
 // thread loses its code on the way, so an answer carries it as a value.
 
+import type { Offsets, Positions } from '../consumer/offset.ts'
 import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
 import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
-import type { Offsets, Positions } from './offset.ts'
 import type { Counts } from './progress.ts'
 
 export interface OpenTask {

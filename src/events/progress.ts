@@ -1,10 +1,10 @@
 // The store's own account of how far it is: rows of `progress`, written with the events they speak of.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { forLanes, laneNumbers, type Offset, type Offsets, originOffset } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
 import type { JournalGap, JournalState, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
-import { forLanes, laneNumbers, type Offset, type Offsets, originOffset } from './offset.ts'
 
 export interface Counts {
   readonly events: number

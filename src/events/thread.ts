@@ -1,6 +1,7 @@
 // The inside of the events thread: the only owner of the DuckDB file. It does one task at a time for the writing side
 // (open, step, checkpoint, close come one after the other from the main thread) and any number of reads beside it.
 
+import { origin, type Positions } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
 import type { JournalReader } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
@@ -19,7 +20,6 @@ import {
   type OpenTask,
   type Stepped,
 } from './messages.ts'
-import { origin, type Positions } from './offset.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
 import { openStore, type Store } from './store.ts'

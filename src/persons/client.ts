@@ -6,9 +6,9 @@
 // replaced: `onFailed` tells the process to end.
 
 import { Piscina } from 'piscina'
+import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../consumer/offset.ts'
+import { Waiters } from '../consumer/waiters.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
-import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../events/offset.ts'
-import { Waiters } from '../events/waiters.ts'
 import { type Journal, type Lane, lanes, type Position } from '../journal/journal.ts'
 import { unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'

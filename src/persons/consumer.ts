@@ -10,9 +10,9 @@
 // are not to blame, and consuming stops.
 
 import { openEventBatch } from '../capture/event-batch.ts'
+import { forLanes, type Offset, type Offsets, originOffset, type Positions } from '../consumer/offset.ts'
+import { acquit, type Suspicion, suspect, tryRows } from '../consumer/suspicion.ts'
 import { isServiceError } from '../errors.ts'
-import { forLanes, type Offset, type Offsets, originOffset, type Positions } from '../events/offset.ts'
-import { acquit, type Suspicion, suspect, tryRows } from '../events/suspicion.ts'
 import type { JournalReader, JournalState } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,8 +1,8 @@
 // Collects the next stretch of the journal for one step.
 
 import { openEventBatch } from '../capture/event-batch.ts'
-import { decodeCommand } from '../events/command.ts'
-import type { Offset, Offsets, Positions } from '../events/offset.ts'
+import { decodeCommand } from '../consumer/command.ts'
+import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
 import { readOperations, type StepInput } from '../identity/operations.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import type { LaneGap } from './persons-store.ts'

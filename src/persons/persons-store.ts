@@ -1,7 +1,7 @@
 // What the persons consumer asks of a store: one step is one transaction, which holds what the events changed and the
 // offsets they lead to. There are two: Postgres, and one in memory for tests, held to the same by a contract suite.
 
-import type { Offset, Offsets } from '../events/offset.ts'
+import type { Offset, Offsets } from '../consumer/offset.ts'
 import type { StepInput } from '../identity/operations.ts'
 import type { JournalGap, Lane } from '../journal/journal.ts'
 

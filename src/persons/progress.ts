@@ -1,7 +1,7 @@
 // Where the persons in Postgres stand in the journal: one row, moved along by every step's transaction.
 
+import { type Offsets, sameOffset } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
-import { type Offsets, sameOffset } from '../events/offset.ts'
 import { type JournalState, lanes, type Position } from '../journal/journal.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { StoredProgress } from './persons-store.ts'

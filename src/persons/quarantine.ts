@@ -8,7 +8,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EventBatch, textValue } from '../capture/event-batch.ts'
-import type { Offset } from '../events/offset.ts'
+import type { Offset } from '../consumer/offset.ts'
 import type { Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
 import type { SetAsideEvent } from './persons-store.ts'

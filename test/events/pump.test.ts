@@ -1,6 +1,6 @@
 import t from 'tap'
+import { forLanes, originOffset } from '../../src/consumer/offset.ts'
 import type { StepOutcome } from '../../src/events/consumer.ts'
-import { forLanes, originOffset } from '../../src/events/offset.ts'
 import { Pump } from '../../src/events/pump.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { until } from '../support/until.ts'

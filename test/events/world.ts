@@ -1,8 +1,8 @@
 // A world for tests of the events store: a data folder, a journal in memory, and the store loaded from it.
 
-import { encodeCommand } from '../../src/events/command.ts'
+import { encodeCommand } from '../../src/consumer/command.ts'
+import { forLanes, type Positions } from '../../src/consumer/offset.ts'
 import { Consumer, type StepOutcome } from '../../src/events/consumer.ts'
-import { forLanes, type Positions } from '../../src/events/offset.ts'
 import { openStore, type Store } from '../../src/events/store.ts'
 import type {
   JournalChunk,

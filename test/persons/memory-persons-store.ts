@@ -1,8 +1,8 @@
 // The persons' store in memory: the plain twin of the one in Postgres. A MemoryDatabase is what both a store and its
 // successor after a crash see; a store is one consumer's hold on it.
 
+import { forLanes, type Offsets, originOffset } from '../../src/consumer/offset.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { forLanes, type Offsets, originOffset } from '../../src/events/offset.ts'
 import type {
   LaneGap,
   PersonsStep,

@@ -1,7 +1,7 @@
 // What every persons' store keeps, whatever it is made of.
 
 import type { Test } from 'tap'
-import { forLanes, type Offsets, originOffset } from '../../src/events/offset.ts'
+import { forLanes, type Offsets, originOffset } from '../../src/consumer/offset.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
 import type { Position } from '../../src/journal/journal.ts'
 import type { PersonsStep, PersonsStore } from '../../src/persons/persons-store.ts'

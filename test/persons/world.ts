@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { EventBatch } from '../../src/capture/event-batch.ts'
-import { encodeCommand } from '../../src/events/command.ts'
+import { encodeCommand } from '../../src/consumer/command.ts'
 import type { Appended, Journal, Lane } from '../../src/journal/journal.ts'
 import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
 import { capturedBatch, type SentEvent } from '../identity/captured.ts'

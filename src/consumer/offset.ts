@@ -1,4 +1,4 @@
-// How far the events store has come in each lane of the journal.
+// How far a store has come in each lane of the journal.
 
 import { type Lane, lanes, type Position } from '../journal/journal.ts'
 

@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr'
 import t from 'tap'
-import { decodeCommand, encodeCommand } from '../../src/events/command.ts'
+import { decodeCommand, encodeCommand } from '../../src/consumer/command.ts'
 
 t.test('writes and reads the deletion of a project', async (t) => {
   const encoded = encodeCommand({ command: 'delete_project', projectId: 42 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { acquit, type Suspicion, suspect, tryRows } from '../../src/events/suspicion.ts'
+import { acquit, type Suspicion, suspect, tryRows } from '../../src/consumer/suspicion.ts'
 
 /** Loads `rows` rows of which those in `bad` cannot be stored; returns how each try went. */
 function load(rows: number, bad: readonly number[]): { loaded: number[]; setAside: number[]; tries: number } {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { forLanes, type Offsets } from '../../src/events/offset.ts'
-import { Waiters } from '../../src/events/waiters.ts'
+import { forLanes, type Offsets } from '../../src/consumer/offset.ts'
+import { Waiters } from '../../src/consumer/waiters.ts'
 import type { Position } from '../../src/journal/journal.ts'
 
 const at = (position: number) => position as Position // made up for these tests
