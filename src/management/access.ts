@@ -31,7 +31,12 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/schema': { scope: 'public', level: null },
   'GET /openapi.json': { scope: 'public', level: null },
   'GET /api/projects/:project_id/events': { scope: 'query:read', level: levels.member },
+  'GET /api/projects/:project_id/groups': { scope: 'group:read', level: levels.member },
+  'GET /api/projects/:project_id/groups/find': { scope: 'group:read', level: levels.member },
+  'GET /api/projects/:project_id/groups_types': { scope: 'group:read', level: levels.member },
   'GET /api/projects/:project_id/ingestion_warnings': { scope: 'query:read', level: levels.member },
+  'GET /api/projects/:project_id/persons': { scope: 'person:read', level: levels.member },
+  'GET /api/projects/:project_id/persons/:uuid': { scope: 'person:read', level: levels.member },
 }
 
 /** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */

@@ -1,4 +1,4 @@
-// The filters of the event list, read from its query.
+// The filters of the event list, read from its query; the list of persons shares those on properties.
 
 import { parseTimestamp } from '../capture/timestamp.ts'
 import { ServiceError } from '../errors.ts'
@@ -53,26 +53,29 @@ function monthsBefore(nowMs: number, months: number): number {
   return date.setUTCDate(Math.min(day, lastDay))
 }
 
+/** Whose properties are filtered. */
+type PropertyOwner = 'event' | 'person'
+
 /**
- * Reads `properties`: a JSON array of {key, value, operator, type}, where operator is `exact` and type `event` when
+ * Reads `properties`: a JSON array of {key, value, operator, type}, where operator is `exact` and type `owner` when
  * absent.
  * Errors: invalid_input.
  */
-export function readPropertyFilters(text: string): PropertyFilter[] {
+export function readPropertyFilters(text: string, owner: PropertyOwner = 'event'): PropertyFilter[] {
   const filters = parse(text)
   if (!Array.isArray(filters)) throw badProperties('Expected a JSON array of {key, value, operator, type}.')
   if (filters.length > propertyFiltersMax)
     throw badProperties(`Expected at most ${propertyFiltersMax} filters.`)
-  return filters.map(readPropertyFilter)
+  return filters.map((filter) => readPropertyFilter(filter, owner))
 }
 
-function readPropertyFilter(filter: unknown): PropertyFilter {
+function readPropertyFilter(filter: unknown, owner: PropertyOwner): PropertyFilter {
   if (typeof filter !== 'object' || filter === null) throw badProperties('A filter is an object.')
   // An object has keys of any value.
-  const { key, value = null, operator = 'exact', type = 'event' } = filter as Record<string, unknown>
+  const { key, value = null, operator = 'exact', type = owner } = filter as Record<string, unknown>
   if (typeof key !== 'string') throw badProperties('A filter needs a key, which is text.')
-  if (type !== 'event')
-    throw badProperties('Expected the type "event": only properties of events are filtered here.')
+  if (type !== owner)
+    throw badProperties(`Expected the type "${owner}": only properties of ${owner}s are filtered here.`)
   const known = propertyOperators.find((one) => one === operator)
   if (known === undefined) throw badProperties(`Expected an operator of ${propertyOperators.join(', ')}.`)
   if (Array.isArray(value)) {

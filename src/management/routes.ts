@@ -6,9 +6,14 @@ import type { Clock } from '../lib/clock.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
+import { groupFind } from './group-find.ts'
+import { groupTypesList } from './group-types.ts'
+import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
 import { openApiOperations } from './openapi.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { personDetail } from './person-detail.ts'
+import { personsList } from './persons-list.ts'
 import { openAuthentication } from './principal.ts'
 import { RateLimit } from './rate-limit.ts'
 import { warningsList } from './warnings-list.ts'
@@ -26,7 +31,15 @@ export interface ManagementOptions {
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
   const { postgres, events, warnings, siteUrl, trustedProxies, clock, log } = options
-  const operations = [eventsList(events, clock), warningsList(postgres, warnings)]
+  const operations = [
+    eventsList(events, clock),
+    warningsList(postgres, warnings),
+    personsList(postgres),
+    personDetail(postgres),
+    groupTypesList(postgres),
+    groupsList(postgres),
+    groupFind(postgres),
+  ]
   const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
   return operationRoutes([...operations, ...openApiOperations(operations)], {
     postgres,

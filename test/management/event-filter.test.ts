@@ -46,6 +46,13 @@ t.test('reads filters on properties', async (t) => {
   ])
 })
 
+t.test('reads filters on properties of persons where those are asked for', async (t) => {
+  const filter = { key: 'plan', operator: 'exact', value: 'pro' }
+  t.strictSame(readPropertyFilters('[{"key":"plan","value":"pro"}]', 'person'), [filter])
+  t.strictSame(readPropertyFilters('[{"key":"plan","value":"pro","type":"person"}]', 'person'), [filter])
+  t.throws(() => readPropertyFilters('[{"key":"plan","type":"event"}]', 'person'), { code: 'invalid_input' })
+})
+
 const refused: string[] = [
   '{',
   '{}',

@@ -1,0 +1,33 @@
+// GET /api/projects/:project_id/persons/:uuid/: one person.
+
+import { ServiceError } from '../errors.ts'
+import type { Session } from '../postgres/pool.ts'
+import { JsonText, type Operation, projectOperation } from './operation.ts'
+import { type PersonRow, personSchema, personText, selectPersons } from './person-rows.ts'
+import { SqlValues } from './sql-values.ts'
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function personDetail(postgres: Session): Operation {
+  return projectOperation({
+    method: 'GET',
+    path: '/api/projects/:project_id/persons/:uuid',
+    operationId: 'persons_retrieve',
+    summary: 'Retrieve a person',
+    tag: 'persons',
+    query: null,
+    body: null,
+    status: 200,
+    response: personSchema,
+    handle: async ({ project, params: { uuid = '' } }) => {
+      if (!uuidPattern.test(uuid)) throw new ServiceError('not_found')
+      const values = new SqlValues()
+      const person = `select * from person
+        where project_id = ${values.add(project.id, 'integer')} and uuid = ${values.add(uuid, 'uuid')}`
+      const { rows } = await postgres.query<PersonRow>(selectPersons(person, project.id, values), values.list)
+      const row = rows[0]
+      if (row === undefined) throw new ServiceError('not_found')
+      return new JsonText(personText(row))
+    },
+  })
+}
