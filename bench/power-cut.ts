@@ -100,8 +100,9 @@ class PowerCutRun {
     await delay(this.#random.between(loadMsMin, loadMsMax))
     const fromMs = this.#disk.cutPower()
     await subject.server.kill()
-    subject.noteCut({ fromMs, toMs: machineMs() })
     await subject.endLoad()
+    // A busy client reads what the server said while it died only after its death: the cut lasts until the load has ended.
+    subject.noteCut({ fromMs, toMs: machineMs() })
     await killPostgres(subject.dataDir)
     await controlEnded
     await this.#disk.unmount()
