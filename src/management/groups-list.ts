@@ -54,9 +54,10 @@ function condition(projectId: number, filter: GroupFilter, values: SqlValues): s
     `project_id = ${values.add(projectId, 'integer')}`,
     `type_index = ${values.add(filter.group_type_index, 'smallint')}`,
   ]
-  if (filter.search) {
-    const part = values.add(filter.search, 'text')
-    conditions.push(`(${containsText('key', part)} or ${containsText(`properties ->> 'name'`, part)})`)
+  const { search } = filter
+  if (search) {
+    const inName = containsText(`properties ->> 'name'`, search, values)
+    conditions.push(`(${containsText('key', search, values)} or ${inName})`)
   }
   return conditions.join(' and ')
 }

@@ -56,7 +56,7 @@ function equals(text: string, filter: PropertyFilter, values: SqlValues): string
 function contains(text: string, filter: PropertyFilter, values: SqlValues): string {
   const { value } = filter
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return `(${containsText(text, values.add(storable(String(value)), 'text'))})`
+    return `(${containsText(text, storable(String(value)), values)})`
   throw wrongValue(filter.key, filter.operator, 'a string, number or boolean')
 }
 

@@ -68,11 +68,10 @@ function condition(projectId: number, filter: PersonFilter, values: SqlValues): 
       where project_id = ${project} and distinct_id = ${wanted})`)
   }
   if (search) {
-    const part = values.add(search, 'text')
-    conditions.push(`(${containsText(`properties ->> 'email'`, part)}
-      or ${containsText(`properties ->> 'name'`, part)}
+    conditions.push(`(${containsText(`properties ->> 'email'`, search, values)}
+      or ${containsText(`properties ->> 'name'`, search, values)}
       or uuid in (select person_uuid from person_distinct_id
-        where project_id = ${project} and ${containsText('distinct_id', part)}))`)
+        where project_id = ${project} and ${containsText('distinct_id', search, values)}))`)
   }
   if (properties) {
     for (const one of readPropertyFilters(properties, 'person')) conditions.push(personCondition(one, values))

@@ -118,6 +118,8 @@ t.test('searches emails, names and distinct_ids without case and without wildcar
   await addPerson(world.postgres, { number: 4, projectId: 2, distinctIds: ['under_score\\'] })
   t.strictSame(await listed(world, { search: 'ada@' }), [1])
   t.strictSame(await listed(world, { search: 'émile' }), [2])
+  t.strictSame(await listed(world, { search: 'mile' }), [2])
+  t.strictSame(await listed(world, { search: 'ADA@' }), [1])
   t.strictSame(await listed(world, { search: '%' }), [2])
   t.strictSame(await listed(world, { search: '_' }), [3])
   t.strictSame(await listed(world, { search: 'SCORE\\' }), [3])
