@@ -101,7 +101,7 @@ class PowerCutRun {
     const fromMs = this.#disk.cutPower()
     await subject.server.kill()
     await subject.endLoad()
-    // A busy client reads what the server said while it died only after its death: the cut lasts until the load has ended.
+    // A busy client reads what the dying server said only after its death: the cut lasts until the load has ended.
     subject.noteCut({ fromMs, toMs: machineMs() })
     await killPostgres(subject.dataDir)
     await controlEnded
