@@ -32,7 +32,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   'node-pg-migrate': ['src/postgres/'],
   piscina: ['src/capture/decode-pool.ts', 'src/events/', 'src/persons/', 'workers/'],
   msgpackr: ['src/capture/', 'src/consumer/', 'src/journal/'],
-  typebox: ['src/management/', 'src/flags/', 'src/exports/'],
+  typebox: ['src/api/', 'src/management/', 'src/flags/', 'src/exports/'],
   pino: ['src/telemetry/'],
   'pino-pretty': ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],

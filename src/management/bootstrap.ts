@@ -10,11 +10,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
+import { hashKey, makeKey, maskKey } from '../api/keys.ts'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Postgres, Session } from '../postgres/pool.ts'
 import { replaceFile } from '../replace-file.ts'
-import { hashKey, makeKey, maskKey } from './keys.ts'
 
 /** What bootstrap.json holds. */
 export interface BootstrapValues {

@@ -1,8 +1,8 @@
 // Pages of rows that carry properties. A row may take more than half a megabyte, so a page ends early when its
 // properties reach a limit; its next link goes on behind the last row that is there.
 
-import { JsonText } from './operation.ts'
-import { envelope, linkTo, type Page } from './pagination.ts'
+import { JsonText } from '../api/operation.ts'
+import { envelope, linkTo, type Page } from '../api/pagination.ts'
 
 /** Of properties in one page. The row that reaches it is still in the page, so there is always one. */
 const pageBytesMax = 16 * 1024 * 1024

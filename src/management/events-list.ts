@@ -1,11 +1,11 @@
 // GET /api/projects/:project_id/events/: a project's events, newest first.
 
 import { Type } from 'typebox'
+import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import { linkTo } from '../api/pagination.ts'
 import { type EventFilter, type EventPage, eventPageRowsMax, type ListedEvent } from '../events/list.ts'
 import type { Clock, Micros } from '../lib/clock.ts'
 import { decodeCursor, encodeCursor, readMoment, readPropertyFilters } from './event-filter.ts'
-import { JsonText, type Operation, projectOperation } from './operation.ts'
-import { linkTo } from './pagination.ts'
 
 /** The part of the events store that this list needs. */
 export interface EventsReader {

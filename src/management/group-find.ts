@@ -1,10 +1,10 @@
 // GET /api/projects/:project_id/groups/find/: the group of a type and a key.
 
 import { Type } from 'typebox'
+import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
-import { JsonText, type Operation, projectOperation } from './operation.ts'
 import { exactText } from './sql-values.ts'
 
 const query = Type.Object({

@@ -1,8 +1,8 @@
 // GET /api/projects/:project_id/groups_types/: the kinds of groups of a project, by their index.
 
 import { Type } from 'typebox'
+import { type Operation, projectOperation } from '../api/operation.ts'
 import type { Session } from '../postgres/pool.ts'
-import { type Operation, projectOperation } from './operation.ts'
 
 const readableName = Type.Union([Type.String(), Type.Null()])
 

@@ -1,11 +1,11 @@
 // GET /api/projects/:project_id/groups/: a project's groups of one kind, newest first.
 
 import { Type } from 'typebox'
+import { type Operation, projectOperation } from '../api/operation.ts'
+import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Session } from '../postgres/pool.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
-import { type Operation, projectOperation } from './operation.ts'
-import { envelopeOf, pageOf, pageQuery } from './pagination.ts'
 import { containsText, SqlValues } from './sql-values.ts'
 
 const query = Type.Object({

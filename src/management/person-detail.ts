@@ -1,8 +1,8 @@
 // GET /api/projects/:project_id/persons/:uuid/: one person.
 
+import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
-import { JsonText, type Operation, projectOperation } from './operation.ts'
 import { type PersonRow, personSchema, personText, selectPersons } from './person-rows.ts'
 import { SqlValues } from './sql-values.ts'
 

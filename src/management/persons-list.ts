@@ -1,11 +1,11 @@
 // GET /api/projects/:project_id/persons/: a project's persons, newest first.
 
 import { Type } from 'typebox'
+import { type Operation, projectOperation } from '../api/operation.ts'
+import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Session } from '../postgres/pool.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { readPropertyFilters } from './event-filter.ts'
-import { type Operation, projectOperation } from './operation.ts'
-import { envelopeOf, pageOf, pageQuery } from './pagination.ts'
 import { personCondition } from './person-filter.ts'
 import { type PersonRow, personSchema, personText, selectPersons } from './person-rows.ts'
 import { containsText, exactText, SqlValues } from './sql-values.ts'

@@ -1,5 +1,9 @@
 // The management API as routes: every operation, and the document that describes them.
 
+import { openApiOperations } from '../api/openapi.ts'
+import { operationRoutes } from '../api/operation-routes.ts'
+import { openAuthentication } from '../api/principal.ts'
+import { RateLimit } from '../api/rate-limit.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -10,12 +14,8 @@ import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
-import { openApiOperations } from './openapi.ts'
-import { operationRoutes } from './operation-routes.ts'
 import { personDetail } from './person-detail.ts'
 import { personsList } from './persons-list.ts'
-import { openAuthentication } from './principal.ts'
-import { RateLimit } from './rate-limit.ts'
 import { warningsList } from './warnings-list.ts'
 
 export interface ManagementOptions {

@@ -1,10 +1,10 @@
 // GET /api/projects/:project_id/ingestion_warnings/: what capture dropped or altered, the latest first.
 
 import { Type } from 'typebox'
+import { type Operation, projectOperation } from '../api/operation.ts'
+import { envelope, envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
-import { type Operation, projectOperation } from './operation.ts'
-import { envelope, envelopeOf, pageOf, pageQuery } from './pagination.ts'
 
 const warningSchema = Type.Object({
   type: Type.Union([Type.Literal('drop'), Type.Literal('warning')]),

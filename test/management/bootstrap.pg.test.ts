@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { hashKey } from '../../src/api/keys.ts'
 import { bootstrap } from '../../src/management/bootstrap.ts'
-import { hashKey } from '../../src/management/keys.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
 import { freshPostgres } from '../support/postgres.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ListedEvent } from '../../src/events/list.ts'
 import { type Micros, microsFromMs } from '../../src/lib/clock.ts'
 import { formatMicros } from '../../src/management/events-list.ts'
-import { openWorld } from './world.ts'
+import { openWorld } from '../api/world.ts'
 
 const listed: ListedEvent = {
   uuid: '0191e9ce-9a87-7000-8000-000000000001',

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { addKey, openWorld } from '../api/world.ts'
 import { addGroup } from './identities.ts'
-import { addKey, openWorld } from './world.ts'
 
 t.test('shows the group of a type and a key', async (t) => {
   const world = await openWorld(t)

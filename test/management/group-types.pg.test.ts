@@ -1,6 +1,6 @@
 import t from 'tap'
+import { addKey, openWorld } from '../api/world.ts'
 import { addGroupType } from './identities.ts'
-import { addKey, openWorld } from './world.ts'
 
 t.test('lists the group types of the project by their index', async (t) => {
   const world = await openWorld(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { addKey, openWorld, type World } from '../api/world.ts'
 import { addGroup } from './identities.ts'
-import { addKey, openWorld, type World } from './world.ts'
 
 async function listed(world: World, query: Record<string, string>): Promise<string[]> {
   const reply = await world.get(`/api/projects/1/groups/?${new URLSearchParams(query)}`)

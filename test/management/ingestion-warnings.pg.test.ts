@@ -1,9 +1,9 @@
 import t from 'tap'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
 import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
+import { fillTenants } from '../api/world.ts'
 import { freshDatabase, freshPostgres, silentLog as log } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
-import { fillTenants } from './world.ts'
 
 function open(postgres: Postgres, flushIntervalMs = 1_000_000) {
   const moving = { ms: Date.UTC(2024, 4, 1, 12) }

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { addKey, openWorld } from '../api/world.ts'
 import { addPerson, personUuid } from './identities.ts'
-import { addKey, openWorld } from './world.ts'
 
 t.test('shows one person', async (t) => {
   const world = await openWorld(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { addKey, openWorld, type World } from '../api/world.ts'
 import { addPerson, personUuid } from './identities.ts'
-import { addKey, openWorld, type World } from './world.ts'
 
 /** The numbers of the persons that `query` lists, in order. */
 async function listed(world: World, query: Record<string, string>): Promise<number[]> {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { managementRoutes } from '../../src/management/routes.ts'
-import { openWorld } from './world.ts'
+import { openWorld } from '../api/world.ts'
 
 t.test('serves the operations under the public document of them', async (t) => {
   const world = await openWorld(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openWorld } from './world.ts'
+import { openWorld } from '../api/world.ts'
 
 function remark(reason: string, count: number) {
   return { reason, count, sample: { event: 'e', distinctId: 'd', detail: 'why' } }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { type Admitted, organizationOperation, publicOperation } from '../../src/management/operation.ts'
+import { type Admitted, organizationOperation, publicOperation } from '../../src/api/operation.ts'
 import { requestOf } from '../support/http-request.ts'
 
 const admitted: Admitted = {

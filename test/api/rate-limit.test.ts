@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RateLimit } from '../../src/management/rate-limit.ts'
+import { RateLimit } from '../../src/api/rate-limit.ts'
 
 function world() {
   const moving = { ms: 0 }

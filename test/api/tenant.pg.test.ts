@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Principal } from '../../src/management/principal.ts'
-import { checkLevel, enterOrganization, enterProject } from '../../src/management/tenant.ts'
+import type { Principal } from '../../src/api/principal.ts'
+import { checkLevel, enterOrganization, enterProject } from '../../src/api/tenant.ts'
 import { freshPostgres } from '../support/postgres.ts'
 import { fillTenants, ids } from './world.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { openApiDocument } from '../../src/management/openapi.ts'
-import { type Operation, projectOperation } from '../../src/management/operation.ts'
+import { openApiDocument } from '../../src/api/openapi.ts'
+import { type Operation, projectOperation } from '../../src/api/operation.ts'
 
 const events: Operation = projectOperation({
   method: 'GET',

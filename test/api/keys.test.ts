@@ -1,5 +1,5 @@
 import t from 'tap'
-import { base62, hashKey, makeKey, maskKey } from '../../src/management/keys.ts'
+import { base62, hashKey, makeKey, maskKey } from '../../src/api/keys.ts'
 
 t.test('writes bytes in base 62 with digits, then small, then capital letters', async (t) => {
   const written = [[0], [9], [10], [35], [36], [61], [62], [1, 0], [0, 255]].map((bytes) =>

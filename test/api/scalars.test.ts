@@ -1,6 +1,6 @@
 import t from 'tap'
+import { readBoolean, readInteger, readNumber, readText } from '../../src/api/scalars.ts'
 import { isServiceError } from '../../src/errors.ts'
-import { readBoolean, readInteger, readNumber, readText } from '../../src/management/scalars.ts'
 
 function outcome(read: () => unknown): unknown {
   try {

@@ -1,11 +1,11 @@
 // A database with two organizations, their people and keys, and the management API over it.
 
 import type { Test } from 'tap'
+import { hashKey } from '../../src/api/keys.ts'
 import type { EventFilter, EventPage } from '../../src/events/list.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
-import { hashKey } from '../../src/management/keys.ts'
 import { managementRoutes } from '../../src/management/routes.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
 import { freshPostgres, silentLog as log } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { projectOperation, userOperation } from '../../src/management/operation.ts'
-import { operationRoutes } from '../../src/management/operation-routes.ts'
+import { projectOperation, userOperation } from '../../src/api/operation.ts'
+import { operationRoutes } from '../../src/api/operation-routes.ts'
 import { freshPostgres } from '../support/postgres.ts'
 import { addKey, ids, openWorld } from './world.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { checkReadable } from '../../src/management/input-schema.ts'
+import { checkReadable } from '../../src/api/input-schema.ts'
 
 t.test('accepts what input is read by', async (t) => {
   const schema = Type.Object({

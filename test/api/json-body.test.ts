@@ -1,6 +1,6 @@
 import t from 'tap'
+import { parseJsonBody } from '../../src/api/json-body.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
-import { parseJsonBody } from '../../src/management/json-body.ts'
 import { requestOf } from '../support/http-request.ts'
 
 function bodyOf(text: string | Uint8Array, contentType = 'application/json'): HttpRequest {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
+import { readInput } from '../../src/api/input.ts'
 import { isServiceError } from '../../src/errors.ts'
-import { readInput } from '../../src/management/input.ts'
 
 const invite = Type.Object({
   target_email: Type.String({ format: 'email', minLength: 1 }),

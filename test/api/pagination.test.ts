@@ -1,5 +1,5 @@
 import t from 'tap'
-import { envelope, linkTo, pageOf } from '../../src/management/pagination.ts'
+import { envelope, linkTo, pageOf } from '../../src/api/pagination.ts'
 
 const url = 'https://spate.example/api/things/?b=2&limit=10&a=1'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accessOf, isGranted } from '../../src/management/access.ts'
+import { accessOf, isGranted } from '../../src/api/access.ts'
 
 t.test('knows the scope and level of an operation', async (t) => {
   t.strictSame(accessOf('GET', '/api/projects/:project_id/events'), { scope: 'query:read', level: 1 })
