@@ -20,6 +20,7 @@ import { openJournal } from './journal/client.ts'
 import { type Journal, lanes } from './journal/journal.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
+import { openCommands } from './management/commands.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
@@ -196,6 +197,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
         postgres: database.postgres,
         events,
         warnings,
+        commands: openCommands({ journal, persons }),
         siteUrl: config.siteUrl,
         trustedProxies: config.trustedProxies,
         clock,

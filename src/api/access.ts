@@ -37,6 +37,7 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/projects/:project_id/ingestion_warnings': { scope: 'query:read', level: levels.member },
   'GET /api/projects/:project_id/persons': { scope: 'person:read', level: levels.member },
   'GET /api/projects/:project_id/persons/:uuid': { scope: 'person:read', level: levels.member },
+  'DELETE /api/projects/:project_id/persons/:uuid': { scope: 'person:write', level: levels.member },
 }
 
 /** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */

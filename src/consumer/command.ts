@@ -16,7 +16,17 @@ export interface DeleteProject {
   readonly projectId: number
 }
 
-export type Command = DeleteProject
+/** Removes a person with all its distinct_ids. One that is gone by then, merged into another, stays that other. */
+export interface DeletePerson {
+  readonly command: 'delete_person'
+  readonly projectId: number
+  readonly personUuid: string
+  /** Also hides its events that were received up to `deletedAtMs`, whichever lane they wait in. */
+  readonly deletesEvents: boolean
+  readonly deletedAtMs: number
+}
+
+export type Command = DeleteProject | DeletePerson
 
 /** Encodes a command into memory of its own, ready to be moved into the journal. */
 export function encodeCommand(command: Command): Bytes {
@@ -26,8 +36,10 @@ export function encodeCommand(command: Command): Bytes {
 /** Decodes a command record's payload. Errors: a programmer error for a command this build does not know. */
 export function decodeCommand(payload: Uint8Array): Command {
   // Written by encodeCommand and guarded by the record's checksum.
-  const { version, command, projectId } = unpack(payload) as DeleteProject & { version: number }
+  const { version, ...command } = unpack(payload) as Command & { version: number }
   assert(version === commandVersion, `command version ${version} is known`)
-  assert(command === 'delete_project', `command ${command} is known`)
-  return { command, projectId }
+  const isKnown = command.command === 'delete_project' || command.command === 'delete_person'
+  // The union of what this build writes has no other; a newer build's record may.
+  assert(isKnown, `command ${Reflect.get(command, 'command')} is known`)
+  return command
 }

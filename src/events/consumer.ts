@@ -204,7 +204,9 @@ export class Consumer {
   }
 
   async #applyCommand(record: JournalRecord): Promise<void> {
-    const { projectId } = decodeCommand(record.payload)
+    const { command, projectId } = decodeCommand(record.payload)
+    // What became of a person is known to the persons consumer alone, and comes by the outbox.
+    if (command === 'delete_person') return
     await this.#store.writer.run(
       'insert into deleted_project values ($1::integer, make_timestamptz($2::bigint))',
       [projectId, BigInt(this.#nowMicros())],

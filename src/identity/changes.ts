@@ -14,6 +14,8 @@ export interface Changes {
   /** Born or changed persons, whole. */
   readonly persons: readonly Person[]
   readonly distinctIds: readonly DistinctId[]
+  /** Ids whose person was deleted, whoever has them by now: what hangs on such an id goes. */
+  readonly idsReleased: readonly ReleasedId[]
   readonly groupTypes: readonly GroupType[]
   /** Born or changed groups, whole. */
   readonly groups: readonly Group[]
@@ -42,6 +44,11 @@ export interface DistinctId {
   readonly distinctId: string
   /** The person it belongs to from now on; null when its row is deleted. */
   readonly personUuid: string | null
+}
+
+export interface ReleasedId {
+  readonly projectId: number
+  readonly distinctId: string
 }
 
 export interface GroupType {

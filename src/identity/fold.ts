@@ -61,6 +61,7 @@ class Step {
       personsDeleted: projects.flatMap((project) => project.personsDeleted()),
       persons: projects.flatMap((project) => project.persons()),
       distinctIds: projects.flatMap((project) => project.distinctIds()),
+      idsReleased: projects.flatMap((project) => project.idsReleased()),
       groupTypes: projects.flatMap((project) => project.groups.types()),
       groups: projects.flatMap((project) => project.groups.groups()),
       storeChanges: projects.flatMap((project) => project.storeChanges()),

@@ -7,7 +7,7 @@
 import { assert } from '../lib/assert.ts'
 import type { Micros } from '../lib/clock.ts'
 import { bornIdOf } from './born-id.ts'
-import type { DistinctId, PersonKey, PersonMerge, ProjectFlip, StoreChange } from './changes.ts'
+import type { DistinctId, PersonKey, PersonMerge, ProjectFlip, ReleasedId, StoreChange } from './changes.ts'
 import { DraftPerson } from './draft-person.ts'
 import { GroupDrafts } from './group-drafts.ts'
 import type { KnownProject, Person } from './known.ts'
@@ -23,6 +23,8 @@ export class ProjectDraft {
   readonly #dead: DraftPerson[] = []
   /** Ids that changed hands; null for an id whose person was removed. */
   readonly #owners = new Map<string, DraftPerson | null>()
+  /** Ids whose person was removed; they may have found another since. */
+  readonly #released = new Set<string>()
   readonly #overrides = new Map<string, string>()
   readonly #tombstones = new Map<string, number>()
 
@@ -89,6 +91,7 @@ export class ProjectDraft {
     for (const distinctId of this.#idsOf(person)) {
       const bornId = bornIdOf(this.projectId, distinctId)
       this.#owners.set(distinctId, null)
+      this.#released.add(distinctId)
       this.#overrides.set(bornId, bornId)
       if (tombstoneMs !== null) this.#tombstones.set(bornId, tombstoneMs)
     }
@@ -123,6 +126,10 @@ export class ProjectDraft {
       distinctId,
       personUuid: person === null ? null : person.uuid,
     }))
+  }
+
+  idsReleased(): ReleasedId[] {
+    return [...this.#released].map((distinctId) => ({ projectId: this.projectId, distinctId }))
   }
 
   storeChanges(): StoreChange[] {

@@ -6,7 +6,7 @@ import type { Session } from '../postgres/pool.ts'
 import { type PersonRow, personSchema, personText, selectPersons } from './person-rows.ts'
 import { SqlValues } from './sql-values.ts'
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function personDetail(postgres: Session): Operation {
   return projectOperation({

@@ -9,11 +9,13 @@ import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Commands } from './commands.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
 import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
 import { personsList } from './persons-list.ts'
 import { warningsList } from './warnings-list.ts'
@@ -22,6 +24,7 @@ export interface ManagementOptions {
   readonly postgres: Postgres
   readonly events: EventsReader
   readonly warnings: IngestionWarnings
+  readonly commands: Commands
   readonly siteUrl: string | null
   readonly trustedProxies: string | null
   readonly clock: Clock
@@ -30,12 +33,13 @@ export interface ManagementOptions {
 
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
-  const { postgres, events, warnings, siteUrl, trustedProxies, clock, log } = options
+  const { postgres, events, warnings, commands, siteUrl, trustedProxies, clock, log } = options
   const operations = [
     eventsList(events, clock),
     warningsList(postgres, warnings),
     personsList(postgres),
     personDetail(postgres),
+    personDelete(postgres, commands, clock),
     groupTypesList(postgres),
     groupsList(postgres),
     groupFind(postgres),

@@ -87,8 +87,9 @@ function takeRecord(step: Gathered, lane: Lane, record: JournalRecord, eventsUpT
   const { position, index } = step.to[lane]
   const from = position === record.position ? index : 0
   if (record.kind === 'command') {
-    const { projectId } = decodeCommand(record.payload)
-    step.inputs.push({ kind: 'delete_project', projectId })
+    const { command: kind, ...command } = decodeCommand(record.payload)
+    // The fold's inputs have the commands' names and fields.
+    step.inputs.push({ kind, ...command } as StepInput)
     step.events++
   } else {
     const to = Math.min(record.eventCount, from + eventsUpTo - step.events)

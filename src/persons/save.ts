@@ -4,7 +4,7 @@
 // `merges` has nothing to move: an id's hash-key overrides stay with the id, and other rows that name a person by its
 // uuid do not exist.
 
-import type { Changes, DistinctId, StoreChange, Warning } from '../identity/changes.ts'
+import type { Changes, DistinctId, ReleasedId, StoreChange, Warning } from '../identity/changes.ts'
 import type { Group, Person } from '../identity/known.ts'
 import type { Session } from '../postgres/pool.ts'
 
@@ -33,6 +33,8 @@ export async function saveChanges(session: Session, changes: Changes): Promise<v
   }
   if (changes.persons.length > 0) await savePersons(session, changes.persons)
   await saveDistinctIds(session, changes.distinctIds)
+  if (changes.idsReleased.length > 0)
+    await deleteOfIds(session, 'flag_hash_key_override', changes.idsReleased)
   if (changes.groupTypes.length > 0) {
     await session.query(
       `insert into group_type (project_id, name, type_index)
@@ -67,15 +69,7 @@ async function savePersons(session: Session, persons: readonly Person[]): Promis
 
 async function saveDistinctIds(session: Session, distinctIds: readonly DistinctId[]): Promise<void> {
   const gone = distinctIds.filter(({ personUuid }) => personUuid === null)
-  if (gone.length > 0) {
-    for (const table of ['person_distinct_id', 'flag_hash_key_override']) {
-      await session.query(
-        `delete from ${table} using unnest($1::integer[], $2::text[]) as gone (project_id, distinct_id)
-         where ${table}.project_id = gone.project_id and ${table}.distinct_id = gone.distinct_id`,
-        columns(gone, ['projectId', 'distinctId']),
-      )
-    }
-  }
+  if (gone.length > 0) await deleteOfIds(session, 'person_distinct_id', gone)
   const kept = distinctIds.filter(({ personUuid }) => personUuid !== null)
   if (kept.length === 0) return
   await session.query(
@@ -83,6 +77,19 @@ async function saveDistinctIds(session: Session, distinctIds: readonly DistinctI
      select * from unnest($1::integer[], $2::text[], $3::uuid[])
      on conflict (project_id, distinct_id) do update set person_uuid = excluded.person_uuid`,
     columns(kept, ['projectId', 'distinctId', 'personUuid']),
+  )
+}
+
+/** Deletes the rows of `table` that belong to `gone`. */
+async function deleteOfIds(
+  session: Session,
+  table: 'person_distinct_id' | 'flag_hash_key_override',
+  gone: readonly ReleasedId[],
+): Promise<void> {
+  await session.query(
+    `delete from ${table} using unnest($1::integer[], $2::text[]) as gone (project_id, distinct_id)
+     where ${table}.project_id = gone.project_id and ${table}.distinct_id = gone.distinct_id`,
+    columns(gone, ['projectId', 'distinctId']),
   )
 }
 

@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import { hashKey } from '../../src/api/keys.ts'
+import type { Command } from '../../src/consumer/command.ts'
 import type { EventFilter, EventPage } from '../../src/events/list.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
@@ -82,6 +83,8 @@ export interface World {
   /** What the list of events was asked for, and what it answers next. */
   readonly asked: EventFilter[]
   page: EventPage
+  /** What was asked of the stores. */
+  readonly commands: Command[]
   get(path: string, key?: string, method?: string): Promise<Answer>
 }
 
@@ -105,8 +108,21 @@ export async function openWorld(t: Test): Promise<World> {
       return world.page
     },
   }
+  const commands: Command[] = []
+  const carryOut = async (command: Command): Promise<void> => {
+    commands.push(command)
+  }
   const siteUrl = 'https://spate.example'
-  const routes = managementRoutes({ postgres, events, warnings, siteUrl, trustedProxies: null, clock, log })
+  const routes = managementRoutes({
+    postgres,
+    events,
+    warnings,
+    commands: { carryOut },
+    siteUrl,
+    trustedProxies: null,
+    clock,
+    log,
+  })
   const server = await openHttpServer({ host: '127.0.0.1', port: 0, routes, log })
   t.teardown(() => server.closeNow())
   const get: World['get'] = async (path, key = 'phx_member', method = 'GET') => {
@@ -117,6 +133,6 @@ export async function openWorld(t: Test): Promise<World> {
     return { status: reply.status, headers: reply.headers, text: await reply.text() }
   }
   const page: EventPage = { events: [], next: null }
-  const world: World = { postgres, warnings, server, clock: moving, asked, page, get }
+  const world: World = { postgres, warnings, server, clock: moving, asked, page, commands, get }
   return world
 }

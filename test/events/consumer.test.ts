@@ -236,3 +236,17 @@ t.test('hides a deleted project from then on, whenever its events arrive', async
 
   t.strictSame(await world.select('select project_id, count(*) from events group by all'), [[2, '3']])
 })
+
+t.test('passes over the deletion of a person, which comes by the outbox', async (t) => {
+  const journal = new FakeJournal()
+  journal.append({ rows: plainRows(0, 3) })
+  journal.deletePerson(1, uuidOf(0xb0))
+  journal.append({ rows: plainRows(10, 3) })
+  const world = await openWorld(t.testdir(), journal)
+  t.teardown(world.close)
+
+  await world.applyAll()
+
+  t.strictSame(await world.select('select count(*) from events'), [['6']])
+  t.strictSame(await world.select('select count(*) from deleted_project'), [['0']])
+})

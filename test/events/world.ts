@@ -42,6 +42,17 @@ export class FakeJournal implements JournalReader {
     return this.#push(lane, 'command', encodeCommand({ command: 'delete_project', projectId }), 0, null)
   }
 
+  deletePerson(projectId: number, personUuid: string): JournalRecord {
+    const deletion = { projectId, personUuid, deletesEvents: true, deletedAtMs: 0 }
+    return this.#push(
+      'realtime',
+      'command',
+      encodeCommand({ command: 'delete_person', ...deletion }),
+      0,
+      null,
+    )
+  }
+
   /** Leaves a damaged stretch. */
   damage(size: number, lane: Lane = 'realtime'): JournalGap {
     const position = this.committed[lane]

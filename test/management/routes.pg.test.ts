@@ -19,6 +19,7 @@ t.test('refuses trusted proxies that cannot be read', async (t) => {
   const events = { listEvents: async () => ({ events: [], next: null }) }
   const clock = { nowMs: () => 0, monotonicMs: () => 0 }
   const { silentLog: log } = await import('../support/postgres.ts')
-  const options = { postgres, events, warnings, siteUrl: null, clock, log }
+  const commands = { carryOut: async () => {} }
+  const options = { postgres, events, warnings, commands, siteUrl: null, clock, log }
   t.throws(() => managementRoutes({ ...options, trustedProxies: 'everyone' }), { code: 'config_invalid' })
 })

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../src/errors.ts'
+import { bornIdOf } from '../../src/identity/born-id.ts'
 import type { Lane } from '../../src/journal/journal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Consumer, type StepOutcome } from '../../src/persons/consumer.ts'
@@ -13,7 +14,7 @@ import { MemoryStore } from '../identity/memory-store.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import { MemoryDatabase, MemoryPersonsStore } from './memory-persons-store.ts'
 import { eventsOf } from './store-contract.ts'
-import { appendEvents, deleteProject } from './world.ts'
+import { appendEvents, deletePerson, deleteProject } from './world.ts'
 
 /** A store that `fails` when it says so, before or after it has applied the step. */
 class FailingStore extends MemoryPersonsStore {
@@ -206,6 +207,41 @@ t.test('applies the deletion of a project in its place', async (t) => {
   await world.applyAll()
   t.equal(world.database.tables.personCount(1), 1)
   t.throws(() => world.database.tables.personCount(2))
+})
+
+t.test('applies the deletion of a person in its place, however often it comes', async (t) => {
+  const world = openWorld(t)
+  const anna = bornIdOf(1, 'anna')
+  const said = (n: number, distinct_id: string) => ({ uuid: uuid(n), event: 'e', distinct_id })
+  await appendEvents(world.journal, [said(1, 'anna'), said(2, 'bert')])
+  await deletePerson(world.journal, anna, true, 5)
+  await deletePerson(world.journal, anna, true, 6)
+  await appendEvents(world.journal, [{ ...said(3, 'anna'), $set: { back: true } }])
+  await world.applyAll()
+  const { tables } = world.database
+  t.match(tables.properties('anna'), { back: true })
+  t.equal(tables.person('anna')?.uuid, anna)
+  t.same([...tables.tombstones], [[anna, 5]])
+})
+
+t.test('a person that was merged into another before its deletion stays that other', async (t) => {
+  const world = openWorld(t)
+  const merge = (distinct_id: string, alias: string): SentEvent => ({
+    uuid: uuid(9),
+    event: '$merge_dangerously',
+    distinct_id,
+    properties: { alias },
+  })
+  await appendEvents(
+    world.journal,
+    ['a', 'b'].map((id, n) => ({ uuid: uuid(n), event: 'e', distinct_id: id })),
+  )
+  await appendEvents(world.journal, [merge('a', 'b')])
+  await deletePerson(world.journal, bornIdOf(1, 'b'), true, 5)
+  await world.applyAll()
+  const { tables } = world.database
+  t.same(tables.person('b')?.distinctIds, ['a', 'b'])
+  t.equal(tables.tombstones.size, 0)
 })
 
 t.test('refuses a store of another journal, and waits for one that another process has', async (t) => {

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import type { StepInput } from '../../src/identity/operations.ts'
+import { bornIdOf } from '../../src/identity/born-id.ts'
+import type { DeletePersonInput } from '../../src/identity/operations.ts'
 import { openJournal } from '../../src/journal/client.ts'
 import type { JournalState, Lane } from '../../src/journal/journal.ts'
 import { personsKillPoints } from '../../src/kill-point.ts'
@@ -10,7 +11,7 @@ import type { SentEvent } from '../identity/captured.ts'
 import { MemoryStore } from '../identity/memory-store.ts'
 import { dumpPostgres, replayOutbox } from './postgres-dump.ts'
 import { eventsOf } from './store-contract.ts'
-import { appendEvents, type PersonsDatabase, personsDatabase } from './world.ts'
+import { appendEvents, deletePerson, type PersonsDatabase, personsDatabase } from './world.ts'
 
 const child = fileURLToPath(new URL('kill-child.js', import.meta.url))
 
@@ -21,21 +22,23 @@ interface World extends PersonsDatabase {
   readonly expected: MemoryStore
 }
 
-/** 24 records of 300 events, a third of which connect ids; each lane has people of its own. */
+/** 24 records of 300 events, a third of which connect ids, and deletions between; each lane has people of its own. */
 async function makeWorld(t: Test): Promise<World> {
   const dir = join(t.testdir(), 'journal')
   const journal = await openJournal({ dir, quarantineDir: dir })
-  const inputs: StepInput[] = []
+  const expected = new MemoryStore(1, 2)
   for (let record = 0; record < 24; record++) {
     const lane: Lane = record % 3 === 2 ? 'historical' : 'realtime'
     const events = Array.from({ length: 300 }, (_, i) => eventAt(record * 300 + i, lane))
     await appendEvents(journal, events, lane)
-    inputs.push(...eventsOf(events, { historical: lane === 'historical' }))
+    expected.step(eventsOf(events, { historical: lane === 'historical' }))
+    const deletion = deletionAt(record, expected)
+    await deletePerson(journal, deletion.personUuid, deletion.deletesEvents, deletion.deletedAtMs)
+    expected.step([deletion])
   }
   const state = journal.state()
   await journal.close()
-  const expected = new MemoryStore(1, 2)
-  expected.step(inputs)
+  if (expected.tombstones.size === 0) throw new Error('no deletion met a person')
   return { ...(await personsDatabase(t)), dir, state, expected }
 }
 
@@ -45,6 +48,14 @@ function eventAt(n: number, lane: Lane): SentEvent {
   if (n % 3 > 0) return { uuid, event: 'e', distinct_id: id, properties: { $set: { n: n % 11 } } }
   const other = `${lane} ${(n * 7) % 90}`
   return { uuid, event: '$merge_dangerously', distinct_id: id, properties: { alias: other, $set: { n } } }
+}
+
+/** Now and then a person that is there, with all it was merged from; else one that was merged away, or never was. */
+function deletionAt(record: number, store: MemoryStore): DeletePersonInput {
+  const id = `realtime ${record * 3}`
+  const personUuid = (record % 5 === 4 ? store.person(id)?.uuid : null) ?? bornIdOf(1, id)
+  const deletesEvents = record % 2 === 0
+  return { kind: 'delete_person', projectId: 1, personUuid, deletesEvents, deletedAtMs: 1_000 + record }
 }
 
 /** Runs the child to its end and says how it ended. */

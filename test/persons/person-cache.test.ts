@@ -23,6 +23,7 @@ const nothing: Changes = {
   personsDeleted: [],
   persons: [],
   distinctIds: [],
+  idsReleased: [],
   groupTypes: [],
   groups: [],
   storeChanges: [],

@@ -117,8 +117,11 @@ t.test('removes what flags remember of an id with the id', async (t: Test) => {
   await store.apply(
     stepOf(at(80), at(160), [
       { kind: 'delete_person', projectId: 1, personUuid, deletesEvents: false, deletedAtMs: 0 },
+      // The id is somebody else's by the end of the step.
+      ...eventsOf([{ event: 'e', distinct_id: 'u' }]),
     ]),
   )
+  t.equal((await postgres.query('select * from person_distinct_id')).rowCount, 1)
   t.same((await postgres.query('select distinct_id from flag_hash_key_override')).rows, [
     { distinct_id: 'v' },
   ])

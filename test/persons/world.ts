@@ -60,6 +60,17 @@ export function appendBatch(
   return journal.append(lane, [{ kind: 'events', payload, eventCount: count, dedupKeys }])
 }
 
+export function deletePerson(
+  journal: Appender,
+  personUuid: string,
+  deletesEvents: boolean,
+  deletedAtMs = 0,
+): Promise<Appended> {
+  const deletion = { command: 'delete_person', projectId: 1, personUuid, deletesEvents, deletedAtMs } as const
+  const payload = encodeCommand(deletion)
+  return journal.append('realtime', [{ kind: 'command', payload, eventCount: 0, dedupKeys: null }])
+}
+
 export function deleteProject(journal: Appender, projectId: number): Promise<Appended> {
   const payload = encodeCommand({ command: 'delete_project', projectId })
   return journal.append('realtime', [{ kind: 'command', payload, eventCount: 0, dedupKeys: null }])
