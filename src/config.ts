@@ -129,6 +129,11 @@ export const settings = {
     'TRUSTED_PROXIES',
     'Comma-separated CIDRs of proxies whose X-Forwarded-For is believed.',
   ),
+  outboundAllow: text(
+    'OUTBOUND_ALLOW',
+    'Private addresses that may be called for users: CIDRs with commas between, each with :port or without.',
+  ),
+  dnsServers: text('DNS_SERVERS', 'Comma-separated name servers; default: the ones of this machine.'),
   logLevel: choice(
     'LOG_LEVEL',
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -82,6 +82,9 @@ const rows = {
   max_value: row(400, 'validation_error', 'This value is too large.'),
   min_value: row(400, 'validation_error', 'This value is too small.'),
   not_a_list: row(400, 'validation_error', 'Expected a list of items.'),
+  address_refused: row(400, 'validation_error', 'This address may not be called.', {
+    publicCode: 'invalid_input',
+  }),
   // Management: not now
   postgres_unavailable: row(503, 'server_error', 'The database is not reachable.', {
     retryable: true,
@@ -90,6 +93,7 @@ const rows = {
   reads_overloaded: row(503, 'server_error', 'Too many queries are waiting.', retry),
   events_unavailable: row(503, 'server_error', 'The events store is not ready.', retry),
   store_fenced: row(503, 'server_error', 'Another process has taken the store.', retry),
+  address_unknown: row(503, 'server_error', 'A name could not be looked up.', retry),
   internal: row(500, 'server_error', 'A server error occurred.', { publicCode: 'error', exitCode: 1 }),
   // Start and stop
   config_invalid: row(500, 'server_error', 'A setting is not valid.', { exitCode: 78 }),

@@ -37,6 +37,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   'pino-pretty': ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],
   commander: ['src/cli/'],
+  'ipaddr.js': ['src/outbound/'],
 }
 
 /** Rooms that take and return values: no file system, no network, no threads. */
