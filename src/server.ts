@@ -14,6 +14,7 @@ import { takeDataDir } from './data-dir.ts'
 import { type Database, openDatabase } from './database.ts'
 import { ServiceError } from './errors.ts'
 import { type Events, openEvents } from './events/client.ts'
+import { type OpenFlagDefinitions, openFlagDefinitions } from './flags/definitions.ts'
 import { greetingOf } from './greeting.ts'
 import { type HttpServer, type HttpState, openHttpServer } from './http/server.ts'
 import { openJournal } from './journal/client.ts'
@@ -85,6 +86,7 @@ interface Rooms {
   /** Null unless this is the very first start. */
   readonly firstStart: Bootstrap | null
   readonly projects: ProjectKeys
+  readonly definitions: OpenFlagDefinitions
   readonly warnings: IngestionWarnings
   readonly events: Events
   readonly persons: Persons
@@ -117,6 +119,9 @@ async function openRooms(
   const { postgres } = database
   const projects = await openProjectKeys({ postgres, file: keysFile, clock, log })
   releasers.push(() => projects.close())
+  const definitionsFile = join(dataDir, 'definitions.snapshot')
+  const definitions = await openFlagDefinitions({ postgres, file: definitionsFile, log })
+  releasers.push(() => definitions.close())
   const warnings = openIngestionWarnings({ postgres, clock, log })
   releasers.push(() => warnings.close())
   const events = openEvents({
@@ -140,11 +145,10 @@ async function openRooms(
     clock,
   })
   releasers.push(() => persons.close())
-  persons.onApplied(() => projects.usageMayHaveGrown())
   releaseApplied(journal, events, persons)
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
-  return { journal, database, firstStart, projects, warnings, events, persons, pool }
+  return { journal, database, firstStart, projects, definitions, warnings, events, persons, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */

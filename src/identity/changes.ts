@@ -8,7 +8,7 @@ import type { Group, Person } from './known.ts'
 export interface Changes {
   /** Gone with everything that belongs to them. */
   readonly projectsDeleted: readonly number[]
-  /** Persons whose static cohort rows move to another before they are deleted; `into` is the last survivor. */
+  /** Deleted persons whose static cohort rows move to another; `into` is the last survivor. */
   readonly merges: readonly PersonMerge[]
   readonly personsDeleted: readonly PersonKey[]
   /** Born or changed persons, whole. */

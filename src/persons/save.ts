@@ -1,10 +1,19 @@
 // Saves what a step changes, in the order of the fields of Changes: every table gets at most one statement of each
 // kind, with all rows of the step in arrays.
 //
-// `merges` has nothing to move: an id's hash-key overrides stay with the id, and other rows that name a person by its
-// uuid do not exist.
+// Static cohorts are what moves when persons merge: hash-key overrides stay with their id. Management puts persons
+// into cohorts meanwhile, holding the row of each so that it stays. Hence cohorts come after the deletion of persons,
+// which waits for that: a row that was put in before is seen then, and afterwards there is no person to put in.
 
-import type { Changes, DistinctId, ReleasedId, StoreChange, Warning } from '../identity/changes.ts'
+import type {
+  Changes,
+  DistinctId,
+  PersonKey,
+  PersonMerge,
+  ReleasedId,
+  StoreChange,
+  Warning,
+} from '../identity/changes.ts'
 import type { Group, Person } from '../identity/known.ts'
 import type { Session } from '../postgres/pool.ts'
 
@@ -16,6 +25,7 @@ const tablesOfProject = [
   'person_override',
   'person_tombstone',
   'flag_hash_key_override',
+  'cohort_person',
 ] as const
 
 /** Microseconds since the epoch as a timestamptz, exactly: the factor is an integer below 2^53. */
@@ -30,6 +40,7 @@ export async function saveChanges(session: Session, changes: Changes): Promise<v
        where person.project_id = gone.project_id and person.uuid = gone.uuid`,
       columns(changes.personsDeleted, ['projectId', 'uuid']),
     )
+    await saveCohorts(session, changes.personsDeleted, changes.merges)
   }
   if (changes.persons.length > 0) await savePersons(session, changes.persons)
   await saveDistinctIds(session, changes.distinctIds)
@@ -51,6 +62,35 @@ async function deleteProjects(session: Session, projectIds: readonly number[]): 
   for (const table of tablesOfProject)
     await session.query(`delete from ${table} where project_id = any($1::integer[])`, [projectIds])
   await session.query('delete from project where id = any($1::integer[])', [projectIds])
+}
+
+/** Merged persons are deleted as well: what they were in is not lost but moved. */
+async function saveCohorts(
+  session: Session,
+  deleted: readonly PersonKey[],
+  merges: readonly PersonMerge[],
+): Promise<void> {
+  const merged = new Set(merges.map(({ projectId, from }) => `${projectId} ${from}`))
+  const gone = deleted.filter(({ projectId, uuid }) => !merged.has(`${projectId} ${uuid}`))
+  // First those: a person may be deleted, born again, and merged into.
+  if (gone.length > 0) {
+    await session.query(
+      `delete from cohort_person using unnest($1::integer[], $2::uuid[]) as gone (project_id, uuid)
+       where cohort_person.project_id = gone.project_id and cohort_person.person_uuid = gone.uuid`,
+      columns(gone, ['projectId', 'uuid']),
+    )
+  }
+  if (merges.length === 0) return
+  await session.query(
+    `with moved as (
+       delete from cohort_person
+       using unnest($1::integer[], $2::uuid[], $3::uuid[]) as merge (project_id, from_uuid, into_uuid)
+       where cohort_person.project_id = merge.project_id and cohort_person.person_uuid = merge.from_uuid
+       returning merge.project_id, merge.into_uuid, cohort_person.cohort_id)
+     insert into cohort_person (project_id, person_uuid, cohort_id) select * from moved
+     on conflict do nothing`,
+    columns(merges, ['projectId', 'from', 'into']),
+  )
 }
 
 async function savePersons(session: Session, persons: readonly Person[]): Promise<void> {
