@@ -145,6 +145,7 @@ async function openRooms(
     clock,
   })
   releasers.push(() => persons.close())
+  persons.onApplied(() => projects.usageMayHaveGrown())
   releaseApplied(journal, events, persons)
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())

@@ -30,6 +30,7 @@ export interface Access {
 const table: Readonly<Record<string, Access>> = {
   'GET /api/schema': { scope: 'public', level: null },
   'GET /openapi.json': { scope: 'public', level: null },
+  'GET /api/organizations/:organization_id/usage': { scope: 'organization:read', level: levels.member },
   'GET /api/projects/:project_id/events': { scope: 'query:read', level: levels.member },
   'GET /api/projects/:project_id/groups': { scope: 'group:read', level: levels.member },
   'GET /api/projects/:project_id/groups/find': { scope: 'group:read', level: levels.member },

@@ -43,7 +43,7 @@ function decodeBody(task: CaptureTask, body: OpenedBody): CaptureOutcome {
   if (key.kind === 'refused') throw new ServiceError('api_key_invalid', { detail: key.detail })
   const project = findProject(task.projects, key.apiKey)
   if (project === null) return { kind: 'unknown_key', apiKey: key.apiKey, body: task.body }
-  if (project.overQuota) return overQuota(project, envelope, body)
+  if (project.overQuota && !envelope.historical) return overQuota(project, envelope, body)
   const sentAtMs = (envelope.sentAt === null ? null : parseSentAt(envelope.sentAt)) ?? body.sentAtMs
   capture.open({
     project,

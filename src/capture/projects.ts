@@ -12,7 +12,7 @@ export interface CaptureProject {
   readonly apiKey: string
   /** The client's address is not stored. */
   readonly anonymizeIps: boolean
-  /** The monthly quota is used up: events are answered 200 and dropped. */
+  /** The monthly quota is used up: realtime events are answered 200 and dropped. */
   readonly overQuota: boolean
 }
 

@@ -18,6 +18,7 @@ import type { IngestionWarnings } from './ingestion-warnings.ts'
 import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
 import { personsList } from './persons-list.ts'
+import { organizationUsage } from './usage.ts'
 import { warningsList } from './warnings-list.ts'
 
 export interface ManagementOptions {
@@ -43,6 +44,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     groupTypesList(postgres),
     groupsList(postgres),
     groupFind(postgres),
+    organizationUsage(postgres, clock),
   ]
   const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
   return operationRoutes([...operations, ...openApiOperations(operations)], {

@@ -223,6 +223,8 @@ t.test('stores nothing for a project over its quota', async (t) => {
   // INGESTION case 93, at this level
   const outcome = captured({ api_key: 'phc_over', batch: [event, 1, {}] })
   t.same([outcome.projectId, outcome.parts, dropsOf(outcome)], [3, [], { over_quota: 3 }])
+  const past = captured({ api_key: 'phc_over', batch: [event], historical_migration: true })
+  t.same([past.eventCount, dropsOf(past)], [1, {}])
 })
 
 t.test('keeps one event from costing others when it nests too deep', async (t) => {

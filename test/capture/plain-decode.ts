@@ -119,7 +119,7 @@ function plainEvents(
   if (project === null) return { kind: 'unknown_key', apiKey: key.apiKey }
   const warnings: Record<string, number> = {}
   const drops: Record<string, number> = {}
-  if (project.overQuota) {
+  if (project.overQuota && !historical) {
     return { kind: 'captured', historical, rows: [], drops: { over_quota: events.length }, warnings }
   }
   const request: Request = {

@@ -2,7 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findProject } from '../../src/capture/projects.ts'
-import { systemClock as clock } from '../../src/lib/clock.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { openProjectKeys, type ProjectKeys } from '../../src/management/project-keys.ts'
 import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
 import { freshPostgres, silentLog as log } from '../support/postgres.ts'
@@ -27,7 +28,12 @@ function nowhere(t: Test): Postgres {
   return postgres
 }
 
-async function openKeys(t: Test, postgres: Postgres, file: string): Promise<ProjectKeys> {
+async function openKeys(
+  t: Test,
+  postgres: Postgres,
+  file: string,
+  clock: Clock = systemClock,
+): Promise<ProjectKeys> {
   const keys = await openProjectKeys({ postgres, file, log, clock })
   t.teardown(() => keys.close())
   return keys
@@ -80,6 +86,99 @@ t.test('asks the database for a key it does not hold', async (t) => {
   t.equal(await keys.lookUp('phc_a'), 'found')
   t.equal(findProject(keys.snapshot(), 'phc_a')?.id, 1)
 })
+
+async function addUsage(
+  postgres: Postgres,
+  day: string,
+  billable: number,
+  historical = 0,
+  projectId = 1,
+): Promise<void> {
+  await postgres.query('insert into usage_daily values ($1, $2, $3, $4)', [
+    projectId,
+    day,
+    billable,
+    historical,
+  ])
+}
+
+/** A project with a quota of 10 events, at the end of May 2024. */
+async function openQuota(t: Test, file = join(t.testdir(), 'keys.snapshot')) {
+  const postgres = await freshPostgres(t)
+  await addProject(postgres, 1, 'phc_a')
+  await addProject(postgres, 2, 'phc_b')
+  await postgres.query('update project set monthly_event_quota = 10 where id = 1')
+  const moving = { ms: Date.UTC(2024, 4, 31, 23, 59) }
+  const clock: Clock = { nowMs: () => moving.ms, monotonicMs: systemClock.monotonicMs }
+  const keys = await openKeys(t, postgres, file, clock)
+  const isOver = (apiKey = 'phc_a'): boolean | undefined => findProject(keys.snapshot(), apiKey)?.overQuota
+  return { postgres, moving, keys, isOver, file }
+}
+
+t.test(
+  'a project is over its quota when the month has reached it, and no longer when it is raised',
+  async (t) => {
+    const { postgres, keys, isOver } = await openQuota(t)
+    await addUsage(postgres, '2024-04-30', 1000)
+    await addUsage(postgres, '2024-06-01', 1000)
+    await addUsage(postgres, '2024-05-01', 9, 1000)
+    await addUsage(postgres, '2024-05-01', 1000, 0, 2)
+    // Any change of a project makes the usage be read.
+    await postgres.query(`update project set name = 'read' where id = 2`)
+    await addProject(postgres, 3, 'phc_c')
+    await until(() => findProject(keys.snapshot(), 'phc_c') !== null)
+    t.same([isOver(), isOver('phc_b')], [false, false])
+    await addUsage(postgres, '2024-05-31', 1)
+    keys.usageMayHaveGrown()
+    keys.usageMayHaveGrown()
+    await until(() => isOver() === true)
+    t.equal(isOver('phc_b'), false)
+    await postgres.query('update project set monthly_event_quota = 11 where id = 1')
+    await until(() => isOver() === false)
+    await postgres.query('update project set monthly_event_quota = 0 where id = 1')
+    await until(() => isOver() === true)
+  },
+)
+
+t.test('a new month begins within its quota', async (t) => {
+  const { postgres, moving, isOver } = await openQuota(t)
+  await addUsage(postgres, '2024-05-31', 10)
+  await postgres.query(`update project set name = 'read'`)
+  await until(() => isOver() === true)
+  moving.ms = Date.UTC(2024, 5, 1)
+  await postgres.query(`update project set name = 'read again'`)
+  await until(() => isOver() === false)
+})
+
+t.test(
+  'nobody is over a quota at a start without a database, or in a month that it has not seen',
+  async (t) => {
+    const { postgres, moving, isOver, file } = await openQuota(t)
+    await addUsage(postgres, '2024-05-31', 10)
+    await postgres.query(`update project set name = 'read'`)
+    await until(() => isOver() === true)
+    const later = await openKeys(t, nowhere(t), file)
+    t.equal(findProject(later.snapshot(), 'phc_a')?.overQuota, false)
+
+    let isDown = false
+    const failing: Postgres = {
+      ...postgres,
+      query: (...statement) => {
+        if (isDown) throw new ServiceError('postgres_unavailable')
+        return postgres.query(...statement)
+      },
+    }
+    const clock: Clock = { nowMs: () => moving.ms, monotonicMs: systemClock.monotonicMs }
+    const keys = await openKeys(t, failing, join(t.testdir(), 'keys.snapshot'), clock)
+    const isStillOver = () => findProject(keys.snapshot(), 'phc_a')?.overQuota
+    isDown = true
+    keys.usageMayHaveGrown()
+    t.equal(isStillOver(), true)
+    moving.ms = Date.UTC(2024, 5, 1)
+    keys.usageMayHaveGrown()
+    await until(() => isStillOver() === false)
+  },
+)
 
 t.test('goes on from its copy while the database is down, and never calls a key unknown', async (t) => {
   const postgres = await freshPostgres(t)
