@@ -134,6 +134,11 @@ export const settings = {
     'Private addresses that may be called for users: CIDRs with commas between, each with :port or without.',
   ),
   dnsServers: text('DNS_SERVERS', 'Comma-separated name servers; default: the ones of this machine.'),
+  secretKeyFile: text(
+    'SECRET_KEY_FILE',
+    'File of the keys that seal stored credentials, a key a line, the first in use; default: DATA_DIR/secret.key.',
+  ),
+  secretKey: text('SECRET_KEY', 'The same keys without a file, with commas between.'),
   logLevel: choice(
     'LOG_LEVEL',
     ['debug', 'info', 'warn', 'error', 'silent'],

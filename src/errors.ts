@@ -94,6 +94,7 @@ const rows = {
   events_unavailable: row(503, 'server_error', 'The events store is not ready.', retry),
   store_fenced: row(503, 'server_error', 'Another process has taken the store.', retry),
   address_unknown: row(503, 'server_error', 'A name could not be looked up.', retry),
+  secret_unreadable: row(500, 'server_error', 'A stored credential cannot be opened.'),
   internal: row(500, 'server_error', 'A server error occurred.', { publicCode: 'error', exitCode: 1 }),
   // Start and stop
   config_invalid: row(500, 'server_error', 'A setting is not valid.', { exitCode: 78 }),

@@ -10,6 +10,7 @@ import { supervise } from '../supervisor.ts'
 import { openLog } from '../telemetry/log.ts'
 import { runDoctor } from './doctor.ts'
 import { runMigrate } from './migrate.ts'
+import { runReseal } from './reseal.ts'
 
 const exitUsage = 2
 
@@ -33,6 +34,16 @@ program
   .description('bring the Postgres schema up to date, with the server stopped')
   .action(async () => {
     process.stdout.write(await runMigrate(loadConfig()))
+  })
+
+program
+  .command('reseal')
+  .description('seal stored credentials with the first of the secret keys')
+  .option('--new-key', 'make that key now; for keys that Spate keeps in DATA_DIR')
+  .action(async ({ newKey }: { newKey?: true }) => {
+    const { text, isComplete } = await runReseal(loadConfig(), { withNewKey: newKey === true })
+    process.stdout.write(text)
+    process.exitCode = isComplete ? 0 : 1
   })
 
 program
