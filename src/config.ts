@@ -97,6 +97,13 @@ export const settings = {
     64_000_000,
     'How many events with a uuid from the client are remembered per lane to recognise a retry.',
   ),
+  spikeEventsPerSecond: integer(
+    'SPIKE_EVENTS_PER_SECOND',
+    100,
+    0,
+    1_000_000,
+    'Events of one distinct_id a second beyond which a project is warned of a spike; 0: never.',
+  ),
   journalKeepBytes: integer(
     'JOURNAL_KEEP_BYTES',
     10 * GiB,

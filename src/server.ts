@@ -139,6 +139,7 @@ async function openRooms(
     journalDir,
     quarantineDir,
     journal,
+    spikeEventsPerSecond: config.spikeEventsPerSecond,
     connectionString: database.connectionString,
     killAt: config.crashAt,
     log,

@@ -32,6 +32,7 @@ t.test('the journal forgets what both readers are done with, each lane by itself
       state: () => ({
         reason: null,
         quarantined: 0,
+        spiking: 0,
         lastTransaction: null,
         applied,
         lagBytes: at(0, 0),

@@ -94,7 +94,7 @@ export type IdentityWarning =
 
 export interface Warning {
   readonly projectId: number
-  readonly reason: IdentityWarning
+  readonly reason: IdentityWarning | 'spike'
   readonly count: number
   readonly firstSeenMs: number
   readonly lastSeenMs: number

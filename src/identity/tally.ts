@@ -41,7 +41,7 @@ export class Tally {
       count: (before?.count ?? 0) + 1,
       firstSeenMs: Math.min(before?.firstSeenMs ?? receivedAtMs, receivedAtMs),
       lastSeenMs: Math.max(before?.lastSeenMs ?? receivedAtMs, receivedAtMs),
-      sample: { event: cut(event), distinctId: cut(distinctId), detail: cut(detail) },
+      sample: { event: cutSample(event), distinctId: cutSample(distinctId), detail: cutSample(detail) },
     })
   }
 
@@ -61,7 +61,8 @@ export class Tally {
   }
 }
 
-function cut(text: string): string {
+/** Text as a sample shows it. */
+export function cutSample(text: string): string {
   if (text.length <= sampleCharsMax) return text
   // The first half of a split character becomes U+FFFD.
   return Buffer.from(text.slice(0, sampleCharsMax)).toString('utf8')

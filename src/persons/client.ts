@@ -24,6 +24,7 @@ export interface PersonsLog {
 export interface PersonsOptions {
   readonly journalDir: string
   readonly quarantineDir: string
+  readonly spikeEventsPerSecond: number
   readonly journal: Pick<Journal, 'state' | 'onCommitted'>
   /** How to reach Postgres, once its schema is up to date. When it never will be, nothing is ever applied. */
   readonly connectionString: Promise<string>
@@ -38,6 +39,8 @@ export interface PersonsState {
   readonly reason: string | null
   /** In this run. */
   readonly quarantined: number
+  /** Events that were too many for their distinct_id, in this run. */
+  readonly spiking: number
   readonly lastTransaction: { readonly events: number; readonly ms: number } | null
   readonly applied: Positions
   /** Bytes of journal that are committed and not applied. */
@@ -80,6 +83,7 @@ class PersonsClient implements Persons {
   /** Null until the store was taken for the first time. */
   #offsets: Offsets | null = null
   #quarantined = 0
+  #spiking = 0
   #lastTransaction: PersonsState['lastTransaction'] = null
 
   constructor(options: PersonsOptions) {
@@ -115,6 +119,7 @@ class PersonsClient implements Persons {
     return {
       reason: this.#failure?.detail ?? this.#reason,
       quarantined: this.#quarantined,
+      spiking: this.#spiking,
       lastTransaction: this.#lastTransaction,
       applied: positionsOf(this.#offsets ?? originOffsets),
       lagBytes: forLanes((lane) => this.#lagBytes(lane)),
@@ -152,8 +157,8 @@ class PersonsClient implements Persons {
 
   async #open(connectionString: string): Promise<void> {
     if (this.#isClosing) return
-    const { journalDir, quarantineDir, killAt } = this.#options
-    await this.#ask('open', { connectionString, journalDir, quarantineDir, killAt })
+    const { journalDir, quarantineDir, spikeEventsPerSecond, killAt } = this.#options
+    await this.#ask('open', { connectionString, journalDir, quarantineDir, spikeEventsPerSecond, killAt })
     this.#isOpen = true
     this.#wake()
   }
@@ -196,10 +201,11 @@ class PersonsClient implements Persons {
     }
   }
 
-  #applied({ offsets, events, quarantined, ms, remarks }: StepOutcome & { kind: 'applied' }): void {
+  #applied({ offsets, events, quarantined, spiking, ms, remarks }: StepOutcome & { kind: 'applied' }): void {
     this.#reason = null
     this.#offsets = offsets
     this.#quarantined += quarantined
+    this.#spiking += spiking
     if (events > 0) this.#lastTransaction = { events, ms }
     for (const remark of remarks) this.#options.log.warn({}, `persons: ${remark}`)
     this.#waiters.settle(offsets)

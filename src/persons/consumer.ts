@@ -13,6 +13,7 @@ import { openEventBatch } from '../capture/event-batch.ts'
 import { forLanes, type Offset, type Offsets, originOffset, type Positions } from '../consumer/offset.ts'
 import { acquit, type Suspicion, suspect, tryRows } from '../consumer/suspicion.ts'
 import { isServiceError } from '../errors.ts'
+import type { Warning } from '../identity/changes.ts'
 import type { JournalReader, JournalState } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -22,9 +23,12 @@ import { Pace } from './pace.ts'
 import type { PersonsStore, SetAsideEvent } from './persons-store.ts'
 import { checkProgress, sameOffsets } from './progress.ts'
 import { setEventAside, shortMessage } from './quarantine.ts'
+import { Spikes } from './spikes.ts'
 
 export interface ConsumerOptions {
   readonly quarantineDir: string
+  /** Of one distinct_id, before they are a spike; 0: there are none. */
+  readonly spikeEventsPerSecond: number
   readonly clock: Clock
 }
 
@@ -35,6 +39,8 @@ export type StepOutcome =
       /** Of this transaction; 0 when it only took the store. */
       readonly events: number
       readonly quarantined: number
+      /** Events that were too many for their distinct_id. */
+      readonly spiking: number
       readonly ms: number
       /** What an operator should know, one sentence each. */
       readonly remarks: readonly string[]
@@ -54,6 +60,7 @@ export class Consumer {
   readonly #reader: JournalReader
   readonly #options: ConsumerOptions
   readonly #pace = new Pace()
+  readonly #spikes: Spikes
   #isTaken = false
   /** Where the store stands, or stood when it was given up. */
   #offsets: Offsets = forLanes(() => originOffset)
@@ -65,6 +72,7 @@ export class Consumer {
     this.#store = store
     this.#reader = reader
     this.#options = options
+    this.#spikes = new Spikes(options.spikeEventsPerSecond)
   }
 
   /** Takes the store, or applies the next stretch of `journal` in one transaction. */
@@ -92,7 +100,15 @@ export class Consumer {
     if (!sameOffsets(stored.offsets, this.#offsets)) this.#suspicions = []
     this.#offsets = stored.offsets
     this.#isTaken = true
-    return { kind: 'applied', offsets: stored.offsets, events: 0, quarantined: 0, ms: 0, remarks: [] }
+    return {
+      kind: 'applied',
+      offsets: stored.offsets,
+      events: 0,
+      quarantined: 0,
+      spiking: 0,
+      ms: 0,
+      remarks: [],
+    }
   }
 
   async #apply(committed: Positions, startedMs: number): Promise<StepOutcome> {
@@ -105,19 +121,22 @@ export class Consumer {
         suspicion === null
           ? turnsOf(this.#pace.eventsMax, from, committed)
           : [{ lane: suspicion.lane, eventsUpTo: Math.min(tryRows(suspicion), this.#pace.eventsMax) }]
-      gathered = gather(this.#reader, from, committed, turns)
+      gathered = gather(this.#reader, from, committed, turns, this.#spikes)
       const setAside = suspicion?.condemned ? this.#setAside(from, committed, suspicion) : []
       const { to, gaps } = gathered
+      const spikes = this.#spikes.take()
       const inputs = suspicion?.condemned ? [] : gathered.inputs
       if (!sameOffsets(from, to)) {
-        const isApplied = await this.#store.apply({ from, to, inputs, gaps, setAside, nowMs: clock.nowMs() })
+        const nowMs = clock.nowMs()
+        const isApplied = await this.#store.apply({ from, to, inputs, gaps, setAside, spikes, nowMs })
         if (!isApplied) {
+          this.#spikes.clear()
           this.#pace.tooLarge(gathered.events)
           return { kind: 'retry', again: 'now', detail: 'the persons of the step are too large' }
         }
       }
       const ms = clock.monotonicMs() - startedMs
-      return this.#applied(gathered, setAside, suspicion, committed, ms)
+      return this.#applied(gathered, setAside, spikes, suspicion, committed, ms)
     } catch (error) {
       return this.#failed(error, gathered)
     }
@@ -126,6 +145,7 @@ export class Consumer {
   #applied(
     { to, gaps, events }: Gathered,
     setAside: readonly SetAsideEvent[],
+    spikes: readonly Warning[],
     suspicion: Suspicion | null,
     committed: Positions,
     ms: number,
@@ -148,7 +168,8 @@ export class Consumer {
         ({ file, error }) => `an event could not be applied and was set aside as ${file}: ${error}`,
       ),
     ]
-    return { kind: 'applied', offsets: to, events, quarantined: setAside.length, ms, remarks }
+    const spiking = spikes.reduce((sum, { count }) => sum + count, 0)
+    return { kind: 'applied', offsets: to, events, quarantined: setAside.length, spiking, ms, remarks }
   }
 
   /** Writes the file of the condemned event, the one that the offset stands at. */
@@ -168,6 +189,7 @@ export class Consumer {
   /** Gives the store up and decides how to go on. */
   #failed(error: unknown, gathered: Gathered | null): StepOutcome {
     this.#isTaken = false
+    this.#spikes.clear()
     const detail = isServiceError(error) ? error.detail : shortMessage(error)
     if (isServiceError(error, 'lineage_foreign')) return { kind: 'foreign', detail }
     const failure = failureOf(error)

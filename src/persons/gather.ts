@@ -6,6 +6,7 @@ import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
 import { readOperations, type StepInput } from '../identity/operations.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import type { LaneGap } from './persons-store.ts'
+import type { Spikes } from './spikes.ts'
 
 /** Journal that a step has in memory, or one record. */
 const stepBytesMax = 16 * 1024 * 1024
@@ -37,12 +38,13 @@ export function turnsOf(eventsMax: number, from: Offsets, committed: Positions):
   ]
 }
 
-/** Reads on from `from`, in turn, never past `committed`. */
+/** Reads on from `from`, in turn, never past `committed`; `spikes` counts the events. */
 export function gather(
   reader: JournalReader,
   from: Offsets,
   committed: Positions,
   turns: readonly Turn[],
+  spikes: Spikes,
 ): Gathered {
   const step: Gathered = {
     to: { ...from },
@@ -52,7 +54,7 @@ export function gather(
     laneEvents: { realtime: 0, historical: 0 },
     bytes: 0,
   }
-  for (const turn of turns) gatherLane(reader, step, turn, committed)
+  for (const turn of turns) gatherLane(reader, step, turn, committed, spikes)
   return step
 }
 
@@ -61,6 +63,7 @@ function gatherLane(
   step: Gathered,
   { lane, eventsUpTo }: Turn,
   committed: Positions,
+  spikes: Spikes,
 ): void {
   const eventsBefore = step.events
   while (step.events < eventsUpTo && step.bytes < stepBytesMax && step.to[lane].position < committed[lane]) {
@@ -68,7 +71,7 @@ function gatherLane(
     const chunk = reader.read(lane, from, committed[lane], stepBytesMax - step.bytes)
     let isWhole = true
     for (const record of chunk.records) {
-      isWhole = step.events < eventsUpTo && takeRecord(step, lane, record, eventsUpTo)
+      isWhole = step.events < eventsUpTo && takeRecord(step, lane, record, eventsUpTo, spikes)
       if (!isWhole) break
     }
     if (isWhole) step.to[lane] = { position: chunk.next, index: 0 }
@@ -83,7 +86,13 @@ function gatherLane(
 }
 
 /** Takes a record from the offset's index on. Returns false when room ran out within it. */
-function takeRecord(step: Gathered, lane: Lane, record: JournalRecord, eventsUpTo: number): boolean {
+function takeRecord(
+  step: Gathered,
+  lane: Lane,
+  record: JournalRecord,
+  eventsUpTo: number,
+  spikes: Spikes,
+): boolean {
   const { position, index } = step.to[lane]
   const from = position === record.position ? index : 0
   if (record.kind === 'command') {
@@ -95,6 +104,7 @@ function takeRecord(step: Gathered, lane: Lane, record: JournalRecord, eventsUpT
     const to = Math.min(record.eventCount, from + eventsUpTo - step.events)
     const batch = openEventBatch(record.payload)
     step.inputs.push(readOperations(batch, record.duplicates, from, to))
+    spikes.count(batch, record.duplicates, from, to)
     step.events += to - from
     if (to < record.eventCount) {
       step.to[lane] = { position: record.position, index: to }

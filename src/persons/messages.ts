@@ -8,6 +8,7 @@ export interface OpenTask {
   readonly connectionString: string
   readonly journalDir: string
   readonly quarantineDir: string
+  readonly spikeEventsPerSecond: number
   readonly killAt: string | null
 }
 

@@ -2,6 +2,7 @@
 // offsets they lead to. There are two: Postgres, and one in memory for tests, held to the same by a contract suite.
 
 import type { Offset, Offsets } from '../consumer/offset.ts'
+import type { Warning } from '../identity/changes.ts'
 import type { StepInput } from '../identity/operations.ts'
 import type { JournalGap, Lane } from '../journal/journal.ts'
 
@@ -22,6 +23,8 @@ export interface PersonsStep {
   readonly inputs: readonly StepInput[]
   readonly gaps: readonly LaneGap[]
   readonly setAside: readonly SetAsideEvent[]
+  /** At most one for each project. */
+  readonly spikes: readonly Warning[]
   readonly nowMs: number
 }
 

@@ -6,7 +6,7 @@
 // database what is true. That covers a COMMIT whose answer was lost.
 
 import { ServiceError } from '../errors.ts'
-import type { Changes } from '../identity/changes.ts'
+import type { Changes, Warning } from '../identity/changes.ts'
 import { fold } from '../identity/fold.ts'
 import { idsToLoad } from '../identity/ids-to-load.ts'
 import type { Known } from '../identity/known.ts'
@@ -96,7 +96,7 @@ export class PostgresStore implements PersonsStore {
       await session.query('rollback')
       return null
     }
-    const changes = foldOf(known, step)
+    const changes = withSpikes(foldOf(known, step), known, step.spikes)
     await saveChanges(session, changes)
     await saveRemarks(session, step)
     killPoint(killAt, 'in_persons_save')
@@ -137,6 +137,13 @@ function foldOf(known: Known, { inputs }: PersonsStep): Changes {
   } catch (cause) {
     throw new FoldError(cause)
   }
+}
+
+/** A project that does not exist, or not any more, gets no warning. */
+function withSpikes(changes: Changes, known: Known, spikes: readonly Warning[]): Changes {
+  const isThere = (id: number): boolean => known.project(id) !== null && !changes.projectsDeleted.includes(id)
+  const warnings = spikes.filter(({ projectId }) => isThere(projectId))
+  return { ...changes, warnings: [...changes.warnings, ...warnings] }
 }
 
 async function saveRemarks(session: Session, { gaps, setAside, nowMs }: PersonsStep): Promise<void> {

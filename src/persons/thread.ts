@@ -46,12 +46,13 @@ export class PersonsThread {
     }
   }
 
-  #open({ connectionString, journalDir, quarantineDir, killAt }: OpenTask): null {
+  #open({ connectionString, journalDir, quarantineDir, spikeEventsPerSecond, killAt }: OpenTask): null {
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, fatal: () => {} }
     const postgres = openPostgres({ connectionString, log, connectionsMax: 1, statementMsMax })
     const store = new PostgresStore({ postgres, cacheBytesMax, loadedBytesMax, killAt })
     const reader = this.#openReader(journalDir, quarantineDir)
-    this.#consumer = new Consumer(store, reader, { quarantineDir, clock: this.#clock })
+    const options = { quarantineDir, spikeEventsPerSecond, clock: this.#clock }
+    this.#consumer = new Consumer(store, reader, options)
     return null
   }
 }

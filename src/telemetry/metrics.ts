@@ -137,6 +137,11 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     'Events that could not be applied to persons and were set aside since the start.',
     () => sources.persons().quarantined,
   )
+  gauge(
+    'spate_spike_events',
+    'Realtime events beyond SPIKE_EVENTS_PER_SECOND of one distinct_id since the start.',
+    () => sources.persons().spiking,
+  )
   addLaneGauges(registers, sources)
 }
 

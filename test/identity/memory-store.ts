@@ -102,6 +102,11 @@ export class MemoryStore {
     this.check()
   }
 
+  /** Keeps warnings of projects that exist. */
+  warn(warnings: readonly Warning[]): void {
+    this.warnings.push(...warnings.filter(({ projectId }) => this.#projects.has(projectId)))
+  }
+
   person(distinctId: string, projectId = 1): ShownPerson | null {
     const { owners, persons } = this.#tables(projectId)
     const person = persons.get(owners.get(distinctId) ?? '')

@@ -31,6 +31,7 @@ async function start(t: Test, dataDir: string, connectionString: Promise<string>
   const options: PersonsOptions = {
     journalDir,
     quarantineDir,
+    spikeEventsPerSecond: 100,
     journal,
     connectionString: Promise.resolve(connectionString),
     log: { warn: write, error: write },

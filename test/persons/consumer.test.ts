@@ -42,7 +42,11 @@ function distinctIdsIn({ inputs }: PersonsStep): string[] {
 function openWorld(t: Test, journal = new MemoryJournal(), database = new MemoryDatabase(1, 2)) {
   const quarantineDir = t.testdir()
   const store = new FailingStore(database)
-  const consumer = new Consumer(store, journal.reader(), { quarantineDir, clock: systemClock })
+  const consumer = new Consumer(store, journal.reader(), {
+    quarantineDir,
+    spikeEventsPerSecond: 100,
+    clock: systemClock,
+  })
   t.teardown(() => consumer.close())
   /** Steps until everything is applied; returns the outcomes. */
   const applyAll = async (): Promise<StepOutcome[]> => {
@@ -244,6 +248,21 @@ t.test('a person that was merged into another before its deletion stays that oth
   t.equal(tables.tombstones.size, 0)
 })
 
+t.test('warns of a spike once, and not again because a step is repeated', async (t) => {
+  const world = openWorld(t)
+  const events = Array.from({ length: 1010 }, (_, n) => ({ uuid: uuid(n), event: 'e', distinct_id: 'loud' }))
+  await appendEvents(world.journal, events)
+  await appendEvents(world.journal, events, 'historical')
+  let failures = 2
+  world.store.before = () => (failures-- > 0 ? new ServiceError('postgres_unavailable') : null)
+  const outcomes = await world.applyAll()
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
+  t.equal(sum(outcomes.map((outcome) => (outcome.kind === 'applied' ? outcome.spiking : 0))), 10)
+  const { warnings } = world.database.tables
+  t.equal(sum(warnings.map(({ count }) => count)), 10)
+  t.match(warnings[0], { projectId: 1, reason: 'spike', sample: { event: 'e', distinctId: 'loud' } })
+})
+
 t.test('refuses a store of another journal, and waits for one that another process has', async (t) => {
   const world = openWorld(t)
   await new MemoryPersonsStore(world.database).take('99999999-2222-4333-8444-555555555555')
@@ -256,7 +275,11 @@ t.test('passes over a damaged stretch, and says so', async (t) => {
   const journal = new FakeJournal()
   const database = new MemoryDatabase(1)
   const store = new MemoryPersonsStore(database)
-  const consumer = new Consumer(store, journal, { quarantineDir: t.testdir(), clock: systemClock })
+  const consumer = new Consumer(store, journal, {
+    quarantineDir: t.testdir(),
+    spikeEventsPerSecond: 100,
+    clock: systemClock,
+  })
   journal.append({ rows: [{ distinctId: 'a' }] })
   const gap = journal.damage(64)
   journal.append({ rows: [{ distinctId: 'b' }] })

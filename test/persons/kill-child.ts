@@ -15,6 +15,7 @@ await thread.handle({
   connectionString,
   journalDir,
   quarantineDir: journalDir,
+  spikeEventsPerSecond: 100,
   killAt: killAt === 'none' ? null : killAt,
 })
 // Written by the parent.

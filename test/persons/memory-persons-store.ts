@@ -41,13 +41,14 @@ export class MemoryPersonsStore implements PersonsStore {
     return { epoch: this.#database.epoch, offsets: this.#database.offsets }
   }
 
-  async apply({ from, to, inputs, gaps, setAside }: PersonsStep): Promise<boolean> {
+  async apply({ from, to, inputs, gaps, setAside, spikes }: PersonsStep): Promise<boolean> {
     const database = this.#database
     if (!sameOffsets(from, database.offsets)) {
       database.holder = null
       throw new ServiceError('store_fenced')
     }
     database.tables.step(inputs)
+    database.tables.warn(spikes)
     database.gaps.push(...gaps)
     database.setAside.push(...setAside)
     database.offsets = to

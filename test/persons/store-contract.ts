@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import { forLanes, type Offsets, originOffset } from '../../src/consumer/offset.ts'
+import type { Warning } from '../../src/identity/changes.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
 import type { Position } from '../../src/journal/journal.ts'
 import type { PersonsStep, PersonsStore } from '../../src/persons/persons-store.ts'
@@ -36,7 +37,7 @@ export function at(position: number): Offsets {
 }
 
 export function stepOf(from: Offsets, to: Offsets, inputs: readonly StepInput[]): PersonsStep {
-  return { from, to, inputs, gaps: [], setAside: [], nowMs }
+  return { from, to, inputs, gaps: [], setAside: [], spikes: [], nowMs }
 }
 
 export function eventsOf(events: readonly SentEvent[], facts: SentFacts = {}): StepInput[] {
@@ -230,6 +231,27 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     t.match(await world.dump(), {
       tables: [{ persons: [{ uuid: anonBorn, isIdentified: false }], owners: [['anon', anonBorn]] }, {}],
     })
+  })
+
+  t.test('keeps warnings of spikes, but not of projects that are not there', async (t) => {
+    const world = await makeWorld(t)
+    const store = world.open()
+    t.teardown(() => store.close())
+    await store.take(epoch)
+    const spikeOf = (projectId: number): Warning => ({
+      projectId,
+      reason: 'spike',
+      count: 7,
+      firstSeenMs: nowMs,
+      lastSeenMs: nowMs,
+      sample: { event: 'e', distinctId: 'u', detail: 'too many' },
+    })
+    const inputs: StepInput[] = [1, 2, 42].flatMap((projectId) =>
+      eventsOf([{ event: 'e', distinct_id: 'u' }], { projectId }),
+    )
+    inputs.push({ kind: 'delete_project', projectId: 2 })
+    await store.apply({ ...stepOf(start, at(80), inputs), spikes: [1, 2, 42].map(spikeOf) })
+    t.same((await world.dump()).counts, new Map([['spike', 7]]))
   })
 
   t.test('deletes a project with everything that belongs to it', async (t) => {

@@ -31,6 +31,7 @@ const events: EventsState = {
 const persons: PersonsState = {
   reason: null,
   quarantined: 3,
+  spiking: 4,
   lastTransaction: { events: 30, ms: 125 },
   applied: { realtime: 700 as Position, historical: 900 as Position },
   lagBytes: { realtime: 200, historical: 0 },
@@ -93,4 +94,5 @@ t.test('shows queues, lag and transactions as they are when asked', async (t) =>
   t.match(text, 'spate_persons_transaction_events 30\n')
   t.match(text, 'spate_persons_transaction_seconds 0.125\n')
   t.match(text, 'spate_persons_quarantined 3\n')
+  t.match(text, 'spate_spike_events 4\n')
 })
