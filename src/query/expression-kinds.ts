@@ -1,0 +1,70 @@
+// Kinds of expressions that a query may hold, in the words of DuckDB's syntax tree.
+
+export const comparisons = [
+  'COMPARE_EQUAL',
+  'COMPARE_NOTEQUAL',
+  'COMPARE_LESSTHAN',
+  'COMPARE_GREATERTHAN',
+  'COMPARE_LESSTHANOREQUALTO',
+  'COMPARE_GREATERTHANOREQUALTO',
+  'COMPARE_DISTINCT_FROM',
+  'COMPARE_NOT_DISTINCT_FROM',
+]
+
+export const castTypes = [
+  'BOOLEAN',
+  'TINYINT',
+  'SMALLINT',
+  'INTEGER',
+  'BIGINT',
+  'HUGEINT',
+  'FLOAT',
+  'DOUBLE',
+  'VARCHAR',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+  'TIMESTAMP WITH TIME ZONE',
+  'INTERVAL',
+  'UUID',
+]
+
+export const windows = [
+  'WINDOW_AGGREGATE',
+  'WINDOW_ROW_NUMBER',
+  'WINDOW_RANK',
+  'WINDOW_RANK_DENSE',
+  'WINDOW_PERCENT_RANK',
+  'WINDOW_CUME_DIST',
+  'WINDOW_NTILE',
+  'WINDOW_LAG',
+  'WINDOW_LEAD',
+  'WINDOW_FIRST_VALUE',
+  'WINDOW_LAST_VALUE',
+  'WINDOW_NTH_VALUE',
+]
+
+export const frames = [
+  'UNBOUNDED_PRECEDING',
+  'UNBOUNDED_FOLLOWING',
+  'CURRENT_ROW_RANGE',
+  'CURRENT_ROW_ROWS',
+  'EXPR_PRECEDING_ROWS',
+  'EXPR_FOLLOWING_ROWS',
+  'EXPR_PRECEDING_RANGE',
+  'EXPR_FOLLOWING_RANGE',
+]
+
+export const operatorTypes = [
+  'OPERATOR_NOT',
+  'OPERATOR_IS_NULL',
+  'OPERATOR_IS_NOT_NULL',
+  'OPERATOR_COALESCE',
+  'COMPARE_IN',
+  'COMPARE_NOT_IN',
+  'ARRAY_EXTRACT',
+  'STRUCT_EXTRACT',
+  'GROUPING_FUNCTION',
+]
+
+export const constantTypes = ['INTEGER', 'BIGINT', 'DOUBLE', 'DECIMAL', 'VARCHAR', 'BOOLEAN', 'NULL']

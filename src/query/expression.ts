@@ -1,0 +1,253 @@
+// Expressions: which are allowed, and what becomes of names and functions that PostHog's SQL writes its own way.
+
+import { isAllowed, isJoining, isReplacing } from './allowed-functions.ts'
+import { type Ast, callNode, castNode, listOf, nodeOf, refused, textNode, textOf } from './ast.ts'
+import { castTypes, comparisons, constantTypes, frames, operatorTypes, windows } from './expression-kinds.ts'
+import {
+  applyFields,
+  deeper,
+  type Fields,
+  flag,
+  listRule,
+  name,
+  names,
+  notAllowed,
+  objectRule,
+  oneOf,
+  orNull,
+  place,
+  type Rule,
+  type Scope,
+  spendGrowth,
+  unused,
+} from './rules.ts'
+import { pointerOf, translateCall } from './translated-functions.ts'
+
+export const expression: Rule = (value, scope) => rewrite(nodeOf(value), deeper(scope))
+export const expressions = listRule(expression)
+const maybe = orNull(expression)
+
+const order = objectRule(
+  {
+    type: oneOf('ORDER_DEFAULT', 'ASCENDING', 'DESCENDING'),
+    null_order: oneOf('ORDER_DEFAULT', 'NULLS FIRST', 'NULLS LAST'),
+    expression,
+  },
+  'an order',
+)
+export const orders = listRule(order)
+
+const subselect = objectRule(
+  { node: (value, scope) => scope.select(nodeOf(value), deeper(scope)), named_param_map: unused },
+  'a subquery',
+)
+
+const common: Fields = { class: name, alias: name, query_location: place }
+
+/** The fields of every class of expression that has no code of its own below. */
+const classes: Readonly<Record<string, Fields>> = {
+  COMPARISON: { ...common, type: oneOf(...comparisons), left: expression, right: expression },
+  CONJUNCTION: { ...common, type: oneOf('CONJUNCTION_AND', 'CONJUNCTION_OR'), children: expressions },
+  BETWEEN: {
+    ...common,
+    type: oneOf('COMPARE_BETWEEN', 'COMPARE_NOT_BETWEEN'),
+    input: expression,
+    lower: expression,
+    upper: expression,
+  },
+  CASE: {
+    ...common,
+    type: oneOf('CASE_EXPR'),
+    case_checks: listRule(objectRule({ when_expr: expression, then_expr: expression }, 'a case')),
+    else_expr: expression,
+  },
+  CAST: {
+    ...common,
+    type: oneOf('OPERATOR_CAST'),
+    child: expression,
+    cast_type: objectRule({ id: oneOf('DECIMAL', ...castTypes), type_info: decimalOrNone }, 'a type'),
+    try_cast: flag,
+  },
+  SUBQUERY: {
+    ...common,
+    type: oneOf('SUBQUERY'),
+    subquery_type: oneOf('SCALAR', 'EXISTS', 'NOT_EXISTS', 'ANY'),
+    subquery: subselect,
+    child: maybe,
+    comparison_type: oneOf('INVALID', ...comparisons),
+  },
+  STAR: {
+    ...common,
+    type: oneOf('STAR'),
+    relation_name: name,
+    exclude_list: names,
+    replace_list: listRule(objectRule({ key: name, value: expression }, 'a replacement')),
+    columns: flag,
+    expr: unused,
+    qualified_exclude_list: unused,
+    rename_list: unused,
+  },
+  WINDOW: {
+    ...common,
+    type: oneOf(...windows),
+    function_name: (value) => allowedName(String(value)),
+    schema: oneOf('', 'main'),
+    catalog: unused,
+    children: expressions,
+    partitions: expressions,
+    orders,
+    start: oneOf(...frames),
+    end: oneOf(...frames),
+    start_expr: maybe,
+    end_expr: maybe,
+    offset_expr: maybe,
+    default_expr: maybe,
+    ignore_nulls: flag,
+    filter_expr: maybe,
+    exclude_clause: oneOf('NO_OTHER', 'CURRENT_ROW', 'GROUP', 'TIES'),
+    distinct: flag,
+    arg_orders: orders,
+  },
+}
+
+const operators: Fields = {
+  ...common,
+  type: oneOf(...operatorTypes),
+  children: expressions,
+}
+
+const calls: Fields = {
+  ...common,
+  type: oneOf('FUNCTION'),
+  function_name: name,
+  // The parser itself writes "main" where it stands for an operator.
+  schema: oneOf('', 'main'),
+  catalog: unused,
+  children: expressions,
+  filter: maybe,
+  order_bys: objectRule({ type: oneOf('ORDER_MODIFIER'), orders }, 'an order'),
+  distinct: flag,
+  is_operator: flag,
+  export_state: oneOf(false),
+}
+
+const properties = 'properties'
+
+function rewrite(node: Ast, scope: Scope): Ast {
+  const kind = String(node.class)
+  switch (kind) {
+    case 'COLUMN_REF':
+      return rewriteColumn(node, scope)
+    case 'CONSTANT':
+      return rewriteConstant(node, scope)
+    case 'FUNCTION':
+      return rewriteCall(node, scope)
+    case 'OPERATOR':
+      return rewriteOperator(node, scope)
+    default: {
+      const fields = Object.hasOwn(classes, kind) ? classes[kind] : undefined
+      if (fields === undefined) throw notAllowed(kind.toLowerCase().replaceAll('_', ' '))
+      return applyFields(node, fields, scope, kind)
+    }
+  }
+}
+
+/** `properties.$browser`, `e.properties.$browser`: what the JSON in `properties` holds there, as text. */
+function rewriteColumn(node: Ast, scope: Scope): Ast {
+  const fields: Fields = { ...common, type: oneOf('COLUMN_REF'), column_names: names }
+  const column = applyFields(node, fields, scope, 'a column')
+  const parts = listOf(column.column_names).map(String)
+  const at = parts.findIndex((part, index) => index < 2 && part.toLowerCase() === properties)
+  if (at < 0 || at === parts.length - 1) return column
+  const base = { ...column, alias: '', column_names: parts.slice(0, at + 1) }
+  return propertyText(base, parts.slice(at + 1), column.alias)
+}
+
+function propertyText(from: Ast, keys: readonly string[], alias: unknown): Ast {
+  return callNode('json_extract_string', [from, textNode(pointerOf(keys))], { alias })
+}
+
+function rewriteConstant(node: Ast, scope: Scope): Ast {
+  const value = nodeOf(node.value)
+  const { id } = nodeOf(value.type)
+  oneOf(...constantTypes)(id, scope)
+  const isPlain = ['string', 'number', 'boolean', 'undefined'].includes(typeof value.value)
+  if (!isPlain) throw refused('A number of the query has too many digits')
+  applyFields(node, { ...common, type: oneOf('VALUE_CONSTANT'), value: () => null }, scope, 'a constant')
+  if (id === 'BIGINT' && typeof value.value === 'string') {
+    return { ...castNode(textNode(value.value), 'BIGINT'), alias: node.alias }
+  }
+  if (id !== 'VARCHAR' && typeof value.value === 'string') {
+    throw refused('A number of the query has too many digits')
+  }
+  return { ...node, query_location: 0 }
+}
+
+function rewriteOperator(node: Ast, scope: Scope): Ast {
+  const operator = applyFields(node, operators, scope, 'an operator')
+  const [from, key] = listOf(operator.children).map(nodeOf)
+  const text = key === undefined ? null : textOf(key)
+  // properties['$browser']
+  const isProperty = operator.type === 'ARRAY_EXTRACT' && from !== undefined && isProperties(from)
+  return isProperty && text !== null ? propertyText(from, [text], operator.alias) : operator
+}
+
+function isProperties(node: Ast): boolean {
+  const last = node.class === 'COLUMN_REF' ? listOf(node.column_names).at(-1) : null
+  return typeof last === 'string' && last.toLowerCase() === properties
+}
+
+function rewriteCall(node: Ast, scope: Scope): Ast {
+  const call = applyFields(node, calls, scope, 'a function')
+  const given = String(call.function_name)
+  const args = listOf(call.children).map(nodeOf)
+  const translated = translateCall(given.toLowerCase(), args)
+  if (translated !== null) {
+    if (call.filter !== null || call.distinct === true) throw notAllowed(`filter or distinct of ${given}`)
+    checkGrowth(translated, scope)
+    return { ...translated, alias: call.alias }
+  }
+  const rewritten = { ...call, function_name: allowedName(given), children: keyedArguments(given, args) }
+  checkGrowth(rewritten, scope)
+  return rewritten
+}
+
+function allowedName(given: string): string {
+  const lower = given.toLowerCase()
+  if (isAllowed(lower)) return lower
+  throw refused(`Unknown function '${given.slice(0, 100)}'`)
+}
+
+/** `->> '$browser'` means a key; DuckDB takes what begins with a dollar sign for a path unless it goes on as one. */
+function keyedArguments(given: string, args: readonly Ast[]): readonly Ast[] {
+  const [from, key] = args
+  const text = key === undefined ? null : textOf(key)
+  if ((given !== '->' && given !== '->>') || from === undefined || text === null) return args
+  return [from, textNode(/^(?:\$(?:[.[]|$)|\/)/.test(text) ? text : pointerOf([text]))]
+}
+
+function checkGrowth(node: Ast, scope: Scope): void {
+  if (node.class !== 'FUNCTION') return
+  const called = String(node.function_name)
+  const args = listOf(node.children).map(nodeOf)
+  if (isJoining(called)) spendGrowth(scope, args.filter((arg) => arg.class !== 'CONSTANT').length)
+  if (!isReplacing(called) || args.length < 3) return
+  const replacement = textOf(args[2]!)
+  if (replacement === null) throw refused(`The replacement of ${called} must be a text`)
+  spendGrowth(scope, replacement.length)
+}
+
+function decimalOrNone(value: unknown, scope: Scope): unknown {
+  const small: Rule = (digits) => {
+    if (Number.isInteger(digits)) return digits
+    throw notAllowed('this type')
+  }
+  const fields: Fields = {
+    type: oneOf('DECIMAL_TYPE_INFO'),
+    alias: unused,
+    extension_info: unused,
+    width: small,
+    scale: small,
+  }
+  return value === null ? null : applyFields(nodeOf(value), fields, scope, 'a type')
+}

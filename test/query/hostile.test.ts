@@ -1,0 +1,48 @@
+import t from 'tap'
+import { isServiceError } from '../../src/errors.ts'
+import { isAllowed } from '../../src/query/allowed-functions.ts'
+import { hostileQueries } from './hostile-queries.ts'
+import { openWorld, theirSecret } from './world.ts'
+
+t.test('no hostile query runs', async (t) => {
+  const { ask } = await openWorld(t)
+  t.ok(hostileQueries.length >= 200, `${hostileQueries.length} statements`)
+  for (const sql of hostileQueries) {
+    const error = await ask(sql).catch((thrown: unknown) => thrown)
+    const isRefused = isServiceError(error, 'invalid_input')
+    if (!isRefused) t.fail(`${sql.slice(0, 120)}: ${JSON.stringify(error)?.slice(0, 200)} ${String(error)}`)
+  }
+  t.strictSame(await ask('select count(*) from events'), [['3']], 'the store goes on')
+})
+
+t.test('no function of DuckDB runs unless it is in the list', async (t) => {
+  const { ask, runner } = await openWorld(t)
+  const { rows } = await runner.query(
+    "select distinct function_name from duckdb_functions() where function_name ~ '^[a-z_]\\w*$' order by 1",
+  )
+  const names = rows.map(([name]) => String(name)).filter((name) => !isAllowed(name))
+  t.ok(names.length > 400, `${names.length} functions`)
+  for (const name of names) {
+    const sql = `select ${name}(event, 1) from events`
+    t.ok(isServiceError(await ask(sql).catch((thrown: unknown) => thrown), 'invalid_input'), sql)
+  }
+})
+
+t.test('no query that runs shows another project', async (t) => {
+  const { ask } = await openWorld(t)
+  for (const sql of [
+    'select * from events',
+    'select * from events where team_id = 2 or 1 = 1',
+    'select distinct_id from events group by all',
+    'with events as (select * from events) select properties.plan from events',
+    'with q_events as (select * from events) select * from q_events',
+    'with s_events as (select 1 x) select * from s_events, events',
+    'with EVENTS as (select * from Events) select * from eVents',
+    'select * from (with event as (select * from events) select * from event) x',
+    'select * from events a left join events b on true',
+  ]) {
+    const text = JSON.stringify(await ask(sql))
+    t.notMatch(text, theirSecret, sql)
+    t.ok(text.length > 10, sql)
+  }
+})
