@@ -33,6 +33,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   piscina: ['src/capture/decode-pool.ts', 'src/events/', 'src/persons/', 'workers/'],
   msgpackr: ['src/capture/', 'src/consumer/', 'src/journal/'],
   typebox: ['src/api/', 'src/management/', 'src/flags/', 'src/exports/'],
+  re2js: ['src/flags/pattern.ts'],
   pino: ['src/telemetry/'],
   'pino-pretty': ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],
