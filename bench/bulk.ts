@@ -87,7 +87,7 @@ async function importUnderLoad(
   const peakRssBytes = server.peakRssBytes()
   const { dataDir, projectId } = server
   await server.stop()
-  const verdict = await verify([singles, importer], { dataDir, projectId, sentinels })
+  const verdict = await verify([singles, importer], { dataDir, projectId, sentinels, facts: null })
   const bodies = importer.requests()
   const phases = splitByPhase(singles.requests(), bodies, appliedMs)
   return {

@@ -9,25 +9,25 @@ import { type Corpus, type CorpusEvent, drawEvent, eventText, storedEvent } from
 import { createRandom } from './random.ts'
 import { eventHashBytes, hashEvent } from './stored-event.ts'
 
-/** Shapes of a request: how many events it holds and who would send it so. */
+/** Shapes of a request: how many events it holds, how many of them tell who is who, and who would send it so. */
 export const shapes = {
   /** One event to /capture/, plain JSON. */
-  single: { eventCount: 1, lane: 'realtime' },
+  single: { eventCount: 1, lane: 'realtime', identityShare: 0.2 },
   /** What posthog-js flushes: 20 events to /batch/, gzip. */
-  batch: { eventCount: 20, lane: 'realtime' },
+  batch: { eventCount: 20, lane: 'realtime', identityShare: 0.2 },
   /** A busy server's flush: 1000 events, gzip. */
-  large: { eventCount: 1000, lane: 'realtime' },
+  large: { eventCount: 1000, lane: 'realtime', identityShare: 0.2 },
   /** A step of a migration script: 200 past events. */
-  historical: { eventCount: 200, lane: 'historical' },
+  historical: { eventCount: 200, lane: 'historical', identityShare: 0.2 },
   /** About the largest body a migration script may send: 140 MB that gzip packs into 19 MB. */
-  bulk: { eventCount: 120_000, lane: 'historical' },
+  bulk: { eventCount: 120_000, lane: 'historical', identityShare: 0 },
   /** The same at a quarter of the size. */
-  smallBulk: { eventCount: 30_000, lane: 'historical' },
+  smallBulk: { eventCount: 30_000, lane: 'historical', identityShare: 0 },
   /** Five good events under a project API key that does not exist: refused with 401. */
-  unknownKey: { eventCount: 5, lane: 'realtime' },
+  unknownKey: { eventCount: 5, lane: 'realtime', identityShare: 0.2 },
   /** Five good events in a gzip body that ends early: refused with 400. */
-  truncated: { eventCount: 5, lane: 'realtime' },
-} as const satisfies Record<string, { eventCount: number; lane: Lane }>
+  truncated: { eventCount: 5, lane: 'realtime', identityShare: 0.2 },
+} as const satisfies Record<string, { eventCount: number; lane: Lane; identityShare: number }>
 
 export type Shape = keyof typeof shapes
 
@@ -44,11 +44,13 @@ export interface CaptureRequest {
 
 /** Builds request `number` of client `client`. */
 export function buildRequest(corpus: Corpus, client: number, number: number, shape: Shape): CaptureRequest {
-  const { eventCount, lane } = shapes[shape]
+  const { eventCount, lane, identityShare } = shapes[shape]
   const random = createRandom(corpus.seed, client, number)
   const events: CorpusEvent[] = []
-  for (let index = 0; index < eventCount; index++)
-    events.push(drawEvent(corpus, random, uuidOf({ client, number, index }), number + index))
+  for (let index = 0; index < eventCount; index++) {
+    const place = { lane, request: number, index, identityShare }
+    events.push(drawEvent(corpus, random, uuidOf({ client, number, index }), place))
+  }
   return { shape, lane, events, ...encode(corpus, shape, events.map(eventText)) }
 }
 

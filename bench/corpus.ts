@@ -6,24 +6,24 @@
 // cache sees the same event twice in a batch.
 //
 // An event knows what the store must hold of it (`storedEvent`), so that an oracle can compare.
+//
+// Some events tell who is who: those of identity-event.ts. Each lane has people of its own, because there is no order
+// between lanes: what becomes of a person that both write to is nobody's promise.
 
+import type { Lane } from '../src/journal/journal.ts'
+import { createTemplate, type Template } from './event-template.ts'
+import { createIdentityTemplate } from './identity-event.ts'
 import { createRandom, type Random } from './random.ts'
 import type { StoredEvent } from './stored-event.ts'
 
 export const templateCount = 256
 export const personCount = 10_000
+/** So many ids meet in identity events, for so many requests: few enough that persons merge. */
+const circleSize = 12
+const circleRequests = 32
 
 /** First instant of the corpus. Long past, so that no server takes an event to be from the future. */
 const epochMs = Date.UTC(2024, 4, 1)
-
-interface Template {
-  readonly event: string
-  readonly properties: Readonly<Record<string, unknown>>
-  /** The event as JSON text up to and including the comma after the last fixed property. */
-  readonly head: string
-  /** `$set` and `$set_once` beside the properties, where posthog-js puts them on `$identify`. */
-  readonly person: Readonly<Record<string, unknown>>
-}
 
 export interface Corpus {
   readonly seed: number
@@ -43,20 +43,47 @@ export interface CorpusEvent {
 export function createCorpus(seed: number, projectApiKey: string): Corpus {
   const random = createRandom(seed)
   const templates = Array.from({ length: templateCount }, (_, index) =>
-    createTemplate(random, index, projectApiKey),
+    drawTemplate(random, index, projectApiKey),
   )
   return { seed, projectApiKey, templates }
 }
 
-/** Draws the next event of `random`'s stream, `number`-th in time. */
-export function drawEvent(corpus: Corpus, random: Random, uuid: string, number: number): CorpusEvent {
+/** Where an event stands among the others. */
+export interface EventPlace {
+  readonly lane: Lane
+  /** Of its request: people who meet in identity events are those of requests close to each other. */
+  readonly request: number
+  /** In its request. */
+  readonly index: number
+  /** How many of the request's events tell who is who. */
+  readonly identityShare: number
+}
+
+/** Draws the next event of `random`'s stream. */
+export function drawEvent(corpus: Corpus, random: Random, uuid: string, place: EventPlace): CorpusEvent {
+  const { lane, request, index, identityShare } = place
+  const laneBit = lane === 'historical' ? 1 : 0
+  const isIdentity = random.next() < identityShare
+  const draw = (): number => (isIdentity ? acquaintance(random, request, laneBit) : visitor(random, laneBit))
   return {
-    template: random.pick(corpus.templates),
+    template: isIdentity
+      ? createIdentityTemplate(random, lane, () => distinctIdOf(draw()))
+      : random.pick(corpus.templates),
     uuid,
-    person: random.below(personCount),
+    person: draw(),
     insertId: random.text(16),
-    timeMs: epochMs + number * 3 + random.below(1000),
+    timeMs: epochMs + (request + index) * 3 + random.below(1000),
   }
+}
+
+function visitor(random: Random, laneBit: number): number {
+  return random.below(personCount / 2) * 2 + laneBit
+}
+
+/** One of a few people who are known to each other, and change as requests go on. */
+function acquaintance(random: Random, request: number, laneBit: number): number {
+  const circle = Math.max(0, Math.floor(request / circleRequests) - random.below(3))
+  return personCount + (circle * circleSize + random.below(circleSize)) * 2 + laneBit
 }
 
 /** The event as JSON text. */
@@ -121,15 +148,14 @@ const screens = ['1920x1080', '1440x900', '390x844', '412x915', '2560x1440'] as 
 const sections = ['pricing', 'docs', 'blog', 'product', 'account/settings', 'shop/shoes', 'search'] as const
 const referrers = ['$direct', 'www.google.com', 'news.ycombinator.com', 'www.linkedin.com', 't.co'] as const
 
-function createTemplate(random: Random, index: number, projectApiKey: string): Template {
+function drawTemplate(random: Random, index: number, projectApiKey: string): Template {
   const event = eventNames[index % eventNames.length]!
   const properties = createProperties(random, event, projectApiKey)
   const person =
     event === '$identify'
       ? { $set: { email: `${random.text(8)}@example.com`, plan: random.pick(['free', 'team', 'scale']) } }
       : {}
-  const head = `{"event":${JSON.stringify(event)},"properties":${JSON.stringify(properties).slice(0, -1)},`
-  return { event, properties, head, person }
+  return createTemplate(event, properties, person)
 }
 
 function createProperties(random: Random, event: string, projectApiKey: string): Record<string, unknown> {

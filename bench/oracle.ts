@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Shape } from './capture-request.ts'
 import type { ClientSettings, Command, Done, Load } from './oracle-client.ts'
 import { readOracleJournal, type SentRequest } from './oracle-journal.ts'
+import { PersonsVerifier } from './persons-verifier.ts'
 import { readStore, type StorePlace } from './store.ts'
 import type { Verdict } from './verdict.ts'
 import { type Cut, Verifier } from './verifier.ts'
@@ -94,7 +95,7 @@ export class Oracle {
   }
 }
 
-/** Judges what `oracles` were told against the store of a server that has ended. */
+/** Judges what `oracles` were told against the stores of a server that has ended. */
 export async function verify(
   oracles: readonly Oracle[],
   place: StorePlace,
@@ -103,6 +104,7 @@ export async function verify(
   const requests = new Map<number, SentRequest[]>()
   for (const [client, oracle] of oracles.entries()) requests.set(client, oracle.requests())
   const verifier = new Verifier(requests, cuts)
-  await readStore(place, verifier)
-  return verifier.verdict()
+  const persons = place.facts === null ? null : new PersonsVerifier(place.projectId)
+  await readStore(place, verifier, persons)
+  return { ...verifier.verdict(), persons: persons?.verdict(place.facts ?? new Map()) ?? null }
 }

@@ -25,8 +25,17 @@ export async function waitUntilApplied(target: SentinelTarget, limitMs = 120_000
     )
     sentinels.push(distinctId)
   }
-  await waitFor('everything is applied', limitMs, async () => ((await lagBytes(target)) === 0 ? true : null))
+  await waitFor('everything is applied', limitMs, async () => {
+    return (await lagBytes(target, 'events')) === 0 ? true : null
+  })
   return sentinels
+}
+
+/** Waits until Postgres has applied everything that was accepted so far. */
+export async function waitForPersons(target: SentinelTarget, limitMs = 120_000): Promise<void> {
+  await waitFor('the persons have applied everything', limitMs, async () => {
+    return (await lagBytes(target, 'persons')) === 0 ? true : null
+  })
 }
 
 /** Sends one event that no oracle minds. True when it was accepted, false when the server has no room (503). */
@@ -51,10 +60,12 @@ export async function sendSentinel(
   return response.status === 200
 }
 
-/** Journal bytes that the events store has not applied, over both lanes. */
-async function lagBytes({ port }: SentinelTarget): Promise<number> {
+/** Journal bytes that a store has not applied, over both lanes. */
+export async function lagBytes({ port }: SentinelTarget, store: 'events' | 'persons'): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-  const lags = [...(await response.text()).matchAll(/^spate_events_lag_bytes\{.*\} (\S+)$/gm)]
+  const lags = [
+    ...(await response.text()).matchAll(/^spate_(events|persons)_lag_bytes\{.*\} (\S+)$/gm),
+  ].filter(([, name]) => name === store)
   if (lags.length !== lanes.length) throw new Error('the metrics do not name the lag of each lane')
-  return lags.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
+  return lags.reduce((sum, [, , bytes]) => sum + Number(bytes), 0)
 }

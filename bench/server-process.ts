@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '../src/config.ts'
+import { findEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { machineMs } from './clock.ts'
 import { waitFor } from './wait.ts'
 
@@ -38,6 +39,7 @@ export class ServerProcess {
   readonly ended: Promise<ServerEnd>
   readonly #child: ChildProcess
   readonly #logPath: string
+  readonly #settings: Readonly<Record<string, string>>
   readonly #startedMs = machineMs()
   /** The end of the log, for the message when something goes wrong. */
   readonly #lastLines: string[] = []
@@ -48,6 +50,7 @@ export class ServerProcess {
   constructor({ dataDir, logPath, settings = {} }: ServerOptions) {
     this.dataDir = dataDir
     this.#logPath = logPath
+    this.#settings = settings
     mkdirSync(dataDir, { recursive: true })
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
     this.#child = spawn(process.execPath, ['--enable-source-maps', main, '--child'], {
@@ -91,6 +94,13 @@ export class ServerProcess {
       project_id: number
     }
     return bootstrap.project_id
+  }
+
+  /** How to reach the server's Postgres, which runs as long as the server does when it is the embedded one. */
+  async databaseUrl(): Promise<string> {
+    const url = this.#settings.DATABASE_URL || (await findEmbeddedPostgres(join(this.dataDir, 'postgres')))
+    if (url === null) throw this.failure('there is no Postgres')
+    return url
   }
 
   /** Waits until capture is accepted, and returns how long that took since the launch (ms). */

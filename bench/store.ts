@@ -2,7 +2,9 @@
 // of it. While a server runs, its own thread is the only one that may open the file.
 
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import type { Facts } from './persons-facts.ts'
+import type { FoldedRow, PersonsVerifier } from './persons-verifier.ts'
 import { sentinelEvent } from './sentinel.ts'
 import { hashEvent } from './stored-event.ts'
 import type { StoredRow, Verifier } from './verifier.ts'
@@ -12,25 +14,37 @@ export interface StorePlace {
   readonly projectId: number
   /** distinct_ids of sentinels that the store must hold: it is up to date, or not worth judging. */
   readonly sentinels: readonly string[]
+  /** What Postgres says of the persons, once it has applied as much; null when they are not judged. */
+  readonly facts: Facts | null
 }
 
 /**
- * Hands every row of the project to the verifier, in the order they stand in the table, and what is in quarantine.
+ * Hands every row of the project to the verifiers, in the order they stand in the table, and what is in quarantine.
  * Throws when a sentinel is missing.
  */
-export async function readStore(place: StorePlace, verifier: Verifier): Promise<void> {
+export async function readStore(
+  place: StorePlace,
+  verifier: Verifier,
+  persons: PersonsVerifier | null,
+): Promise<void> {
   const { dataDir, projectId } = place
   const instance = await DuckDBInstance.create(join(dataDir, 'events.duckdb'), { access_mode: 'READ_ONLY' })
   const connection = await instance.connect()
   try {
     const rows = await connection.stream(
       `select uuid::varchar, event, distinct_id, epoch_us(timestamp), historical, elements_chain,
-              properties::varchar, lane, position, index
-       from event where project_id = $project_id and event <> $sentinel`,
-      { project_id: projectId, sentinel: sentinelEvent },
+              properties::varchar, lane, position, index, epoch_ms(received_at)
+       from event where project_id = $project_id`,
+      { project_id: projectId },
     )
+    const sentinels = new Set<string>()
     for (let chunk = await rows.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {
-      for (const row of chunk.getRows()) verifier.row(storedRow(row))
+      for (const row of chunk.getRows()) {
+        const read = storedRow(row)
+        if (read.stored.event === sentinelEvent) sentinels.add(read.stored.distinctId)
+        else verifier.row({ ...read, hash: hashEvent(read.stored) })
+        persons?.row(read)
+      }
       chunk = await rows.fetchChunk()
     }
     const quarantined = await connection.runAndReadAll(
@@ -38,29 +52,18 @@ export async function readStore(place: StorePlace, verifier: Verifier): Promise<
       { project_id: projectId },
     )
     for (const [uuid] of quarantined.getRows()) verifier.quarantined(String(uuid))
-    await findSentinels(connection, place)
+    const missing = place.sentinels.find((distinctId) => !sentinels.has(distinctId))
+    if (missing !== undefined) throw new Error(`the server had no lag, but ${missing} is not in its store`)
   } finally {
     connection.closeSync()
     instance.closeSync()
   }
 }
 
-async function findSentinels(
-  connection: DuckDBConnection,
-  { projectId, sentinels }: StorePlace,
-): Promise<void> {
-  const found = await connection.runAndReadAll(
-    'select distinct_id from event where project_id = $project_id and event = $sentinel',
-    { project_id: projectId, sentinel: sentinelEvent },
-  )
-  const ids = new Set(found.getRows().map(([distinctId]) => distinctId))
-  const missing = sentinels.find((distinctId) => !ids.has(distinctId))
-  if (missing !== undefined) throw new Error(`the server had no lag, but ${missing} is not in its store`)
-}
-
 /** Takes a row of the select above. */
-function storedRow(row: readonly DuckDBValue[]): StoredRow {
-  const [uuid, event, distinctId, micros, historical, elementsChain, properties, lane, position, index] = row
+function storedRow(row: readonly DuckDBValue[]): FoldedRow & Omit<StoredRow, 'hash'> {
+  const [uuid, event, distinctId, micros, historical, elementsChain, properties, ...place] = row
+  const [lane, position, index, receivedAtMs] = place.map(Number)
   const stored = {
     event: String(event),
     distinctId: String(distinctId),
@@ -70,6 +73,13 @@ function storedRow(row: readonly DuckDBValue[]): StoredRow {
     // The column's type is JSON, and every event's properties are an object.
     properties: JSON.parse(String(properties)) as Record<string, unknown>,
   }
-  const place = { lane: Number(lane), position: Number(position), index: Number(index) }
-  return { uuid: String(uuid), hash: hashEvent(stored), ...place }
+  // The select has eleven columns.
+  return {
+    uuid: String(uuid),
+    stored,
+    lane: lane!,
+    position: position!,
+    index: index!,
+    receivedAtMs: receivedAtMs!,
+  }
 }

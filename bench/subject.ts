@@ -3,7 +3,8 @@
 
 import { join } from 'node:path'
 import { mixedLoad, Oracle, verify } from './oracle.ts'
-import { waitUntilApplied } from './sentinel.ts'
+import { type Facts, readFacts } from './persons-facts.ts'
+import { waitForPersons, waitUntilApplied } from './sentinel.ts'
 import { killPostgres, projectApiKey, type ServerOptions, ServerProcess } from './server-process.ts'
 import type { Verdict } from './verdict.ts'
 import type { Cut } from './verifier.ts'
@@ -62,21 +63,24 @@ export class Subject {
   }
 
   /**
-   * Lets the running server catch up, stops it, and judges its store. With `resend`, what got no answer so far is
+   * Lets the running server catch up, stops it, and judges its stores. With `resend`, what got no answer so far is
    * sent again first, so that every request has one.
    */
   async judge(resend: boolean): Promise<Verdict> {
-    const sentinels = await this.#catchUp(resend).catch((cause) => {
+    const caughtUp = await this.#catchUp(resend).catch((cause) => {
       throw this.#server.isRunning ? cause : this.#server.failure('the server ended by itself', cause)
     })
     const { dataDir, projectId } = this.#server
     await this.#server.stop()
-    return await verify([this.oracle], { dataDir, projectId, sentinels }, this.#cuts)
+    return await verify([this.oracle], { dataDir, projectId, ...caughtUp }, this.#cuts)
   }
 
-  async #catchUp(resend: boolean): Promise<string[]> {
-    if (resend) await this.oracle.resend(this.#server.port)
-    return await waitUntilApplied(this.#server)
+  async #catchUp(resend: boolean): Promise<{ sentinels: string[]; facts: Facts }> {
+    const server = this.#server
+    if (resend) await this.oracle.resend(server.port)
+    const sentinels = await waitUntilApplied(server)
+    await waitForPersons(server)
+    return { sentinels, facts: await readFacts(await server.databaseUrl(), server.projectId) }
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,14 @@
 // What the oracle says in the end, and which promises that breaks.
 
+import type { PersonsVerdict } from './persons-verifier.ts'
 import type { ResultRow } from './scenario.ts'
 
-export interface Verdict {
+export interface Verdict extends EventsVerdict {
+  /** Null when persons were not judged. */
+  readonly persons: PersonsVerdict | null
+}
+
+export interface EventsVerdict {
   readonly requestCount: number
   readonly eventCount: number
   readonly acknowledgedEvents: number
@@ -37,6 +43,15 @@ export function describeVerdict(verdict: Verdict): ResultRow[] {
     },
     { name: 'unanswered', value: `${unansweredRequests} requests, ${unansweredStored} of them stored` },
     ...names.map((name) => ({ name, value: String(verdict[name]) })),
+    ...(verdict.persons === null ? [] : describePersons(verdict.persons)),
+  ]
+}
+
+function describePersons(verdict: PersonsVerdict): ResultRow[] {
+  const { personCount, movedIds, groupCount, missing, uninvited, wrong } = verdict
+  return [
+    { name: 'persons', value: `${personCount}, ${movedIds} ids moved, ${groupCount} groups` },
+    { name: 'facts of persons', value: `${missing} missing, ${uninvited} uninvited, ${wrong} wrong` },
   ]
 }
 
@@ -49,6 +64,17 @@ export function brokenPromises(verdict: Verdict): string[] {
     [verdict.uninvited, 'events were stored that were refused or never sent'],
     [verdict.torn, 'unanswered requests were stored in part'],
     [verdict.misordered, 'events stand out of order'],
+  ] as const
+  const broken = rows.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return [...broken, ...(broken.length === 0 ? [] : verdict.samples), ...brokenPersons(verdict.persons)]
+}
+
+function brokenPersons(verdict: PersonsVerdict | null): string[] {
+  if (verdict === null) return []
+  const rows = [
+    [verdict.missing, 'facts of persons and groups are missing'],
+    [verdict.uninvited, 'facts of persons and groups follow from no event'],
+    [verdict.wrong, 'facts of persons and groups are not what the events say'],
   ] as const
   const broken = rows.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   return broken.length === 0 ? [] : [...broken, ...verdict.samples]

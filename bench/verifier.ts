@@ -13,7 +13,7 @@
 import { eventOfUuid, shapes } from './capture-request.ts'
 import { isRefusal, type SentRequest } from './oracle-journal.ts'
 import { eventHashBytes } from './stored-event.ts'
-import type { Verdict } from './verdict.ts'
+import type { EventsVerdict } from './verdict.ts'
 
 /** A row of the events store, in the store's own order. */
 export interface StoredRow {
@@ -90,7 +90,7 @@ export class Verifier {
   }
 
   /** Judges everything; call it once, after the last row. */
-  verdict(): Verdict {
+  verdict(): EventsVerdict {
     const counts = { requestCount: 0, eventCount: 0, acknowledgedEvents: 0 }
     const unanswered = { unansweredRequests: 0, unansweredStored: 0 }
     const faults = { lost: 0, doubled: 0, torn: 0 }

@@ -1,11 +1,16 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { buildRequest, eventOfUuid, hashRequest, uuidOf } from '../../bench/capture-request.ts'
-import { createCorpus, eventText } from '../../bench/corpus.ts'
+import { type CorpusEvent, createCorpus, eventText } from '../../bench/corpus.ts'
 import { createRandom } from '../../bench/random.ts'
 import { hashEvent, type StoredEvent } from '../../bench/stored-event.ts'
 
 const corpus = createCorpus(7, 'phc_test')
+
+/** Whether the event is one that tells who is who, and little else. */
+function isTelling({ template }: CorpusEvent): boolean {
+  return !corpus.templates.includes(template)
+}
 
 t.test('a seed gives the same corpus and the same request every time, another seed another', async (t) => {
   const again = buildRequest(createCorpus(7, 'phc_test'), 1, 42, 'batch')
@@ -17,13 +22,42 @@ t.test('a seed gives the same corpus and the same request every time, another se
 })
 
 t.test('events have the size, the properties and the variety of what posthog-js sends', async (t) => {
-  const { events } = buildRequest(corpus, 0, 0, 'large')
+  const events = buildRequest(corpus, 0, 0, 'large').events.filter((event) => !isTelling(event))
   const texts = events.map(eventText)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / texts.length
   t.ok(bytes > 1000 && bytes < 1300, `${bytes} bytes`)
   const counts = texts.map((text) => Object.keys(JSON.parse(text).properties).length)
   t.ok(Math.min(...counts) >= 30 && Math.max(...counts) <= 40)
   t.ok(new Set(events.map(({ template }) => template)).size >= 200)
+})
+
+t.test('a fifth of the events tell who is who, of few people, and lanes have none in common', async (t) => {
+  const requests = (['large', 'historical'] as const).map((shape) => buildRequest(corpus, 0, 100, shape))
+  const [realtime, historical] = requests.map(({ events }) => events.map((one) => JSON.parse(eventText(one))))
+  const telling = realtime!.filter((_, index) => isTelling(requests[0]!.events[index]!))
+  t.ok(telling.length > 150 && telling.length < 250, `${telling.length} of 1000`)
+  const ids = new Set(telling.map(({ properties }) => properties.distinct_id))
+  t.ok(ids.size > 20 && ids.size <= 36, `${ids.size} ids`)
+  for (const name of [
+    '$identify',
+    '$create_alias',
+    '$merge_dangerously',
+    '$set',
+    '$groupidentify',
+    'visited',
+  ])
+    t.ok(telling.filter(({ event }) => event === name).length > 5, name)
+  for (const key of ['$anon_distinct_id', '$unset', '$groups', '$process_person_profile'])
+    t.ok(telling.filter(({ properties }) => key in properties).length > 3, key)
+  const named = (events: typeof telling): (string | undefined)[] =>
+    events.flatMap(({ properties: p }) => [p.distinct_id, p.$anon_distinct_id, p.alias])
+  const historicalIds = new Set(named(historical!))
+  const common = new Set(named(realtime!).filter((id) => historicalIds.has(id)))
+  // Some events name nobody beside their own id, and some an id that may not be merged.
+  common.delete(undefined)
+  common.delete('null')
+  t.same([...common], [])
+  t.notOk(historical!.some(({ properties }) => '$groups' in properties || '$group_type' in properties))
 })
 
 t.test('a request is what an SDK would send', async (t) => {

@@ -13,6 +13,7 @@ interface SentEvent {
   readonly timestamp: string
   readonly properties: Record<string, unknown>
   readonly $set?: unknown
+  readonly $set_once?: unknown
 }
 
 /** What happens to the connection of request `number` (from 1): an answer, or none after or before it was stored. */
@@ -38,6 +39,7 @@ export async function startFakeServer(
       $ip: '127.0.0.1',
       ...rest,
       ...(event.$set === undefined ? {} : { $set: event.$set }),
+      ...(event.$set_once === undefined ? {} : { $set_once: event.$set_once }),
     }
     const { uuid, event: name, timestamp } = event
     const text = JSON.stringify(properties)
@@ -92,11 +94,12 @@ async function writeStore(path: string, rows: unknown[][], sql: string): Promise
   const connection = await instance.connect()
   await connection.run(`
     create table event (project_id integer, uuid uuid, event varchar, distinct_id varchar, timestamp timestamptz,
-      properties json, elements_chain varchar, historical boolean, lane utinyint, position bigint, index uinteger);
+      received_at timestamptz, properties json, elements_chain varchar, historical boolean, lane utinyint,
+      position bigint, index uinteger);
     create table quarantine (project_id integer, uuid uuid)`)
   await connection.run(
     `insert into event
-     select 1, r->>0, r->>1, r->>2, (r->>3)::timestamptz, r->>4, r->>5, (r->>6)::boolean,
+     select 1, r->>0, r->>1, r->>2, (r->>3)::timestamptz, (r->>3)::timestamptz, r->>4, r->>5, (r->>6)::boolean,
             (r->>6)::boolean::utinyint, (r->>7)::bigint, (r->>8)::uinteger
      from (select unnest(from_json($rows::json, '["json"]')) as r)`,
     { rows: JSON.stringify(rows) },

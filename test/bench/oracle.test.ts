@@ -24,7 +24,7 @@ honest.close()
 async function judgeDoctored(t: Test, sql: string): Promise<Verdict> {
   const dataDir = t.testdir()
   await honest.write(dataDir, sql)
-  return await verify([honestOracle], { dataDir, projectId: 1, sentinels: [] })
+  return await verify([honestOracle], { dataDir, projectId: 1, sentinels: [], facts: null })
 }
 
 const chosen = `(select uuid from event where not historical order by uuid limit 1 offset 10)`
@@ -79,7 +79,7 @@ t.test('sends again what got no answer, and finds it stored once', async (t) => 
   t.equal(after.unanswered, 0)
   server.close()
   await server.write(dataDir)
-  const verdict = await verify([oracle], { dataDir, projectId: 1, sentinels: [] })
+  const verdict = await verify([oracle], { dataDir, projectId: 1, sentinels: [], facts: null })
   t.same(brokenPromises(verdict), [])
   t.equal(verdict.unansweredRequests, 0)
   t.ok(verdict.acknowledgedEvents < verdict.eventCount, 'some requests were refused')
@@ -95,17 +95,25 @@ t.test('lets a request without an answer be stored or not, but never in part', a
   await oracle.finished()
   server.close()
   await server.write(`${folder}/whole`)
-  const whole = await verify([oracle], { dataDir: `${folder}/whole`, projectId: 1, sentinels: [] })
+  const whole = await verify([oracle], {
+    dataDir: `${folder}/whole`,
+    projectId: 1,
+    sentinels: [],
+    facts: null,
+  })
   t.same(brokenPromises(whole), [])
   t.equal(whole.unansweredRequests, 40)
   t.equal(whole.unansweredStored, 20)
   await server.write(`${folder}/torn`, 'delete from event where index = 3')
-  t.equal((await verify([oracle], { dataDir: `${folder}/torn`, projectId: 1, sentinels: [] })).torn, 20)
+  t.equal(
+    (await verify([oracle], { dataDir: `${folder}/torn`, projectId: 1, sentinels: [], facts: null })).torn,
+    20,
+  )
 })
 
 t.test('does not judge a store that is behind what its server said', async (t) => {
   const dataDir = t.testdir()
   await honest.write(dataDir)
-  const place = { dataDir, projectId: 1, sentinels: ['sentinel-realtime-1'] }
+  const place = { dataDir, projectId: 1, sentinels: ['sentinel-realtime-1'], facts: null }
   await t.rejects(verify([honestOracle], place), { message: /sentinel-realtime-1 is not in its store/ })
 })

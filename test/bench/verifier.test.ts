@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type Shape, shapes, uuidOf } from '../../bench/capture-request.ts'
 import type { Attempt, SentRequest } from '../../bench/oracle-journal.ts'
-import { brokenPromises, type Verdict } from '../../bench/verdict.ts'
+import { brokenPromises, type EventsVerdict, type Verdict } from '../../bench/verdict.ts'
 import { type StoredRow, Verifier } from '../../bench/verifier.ts'
 
 /** A request whose event i hashes to eight bytes of value i + 1. */
@@ -21,14 +21,18 @@ function rows(number: number, shape: Shape): StoredRow[] {
   return Array.from({ length: shapes[shape].eventCount }, (_, index) => row(number, index))
 }
 
-function judge(requests: SentRequest[], stored: StoredRow[], cuts: { fromMs: number; toMs: number }[] = []) {
+function judge(
+  requests: SentRequest[],
+  stored: StoredRow[],
+  cuts: { fromMs: number; toMs: number }[] = [],
+): Verdict {
   const verifier = new Verifier(new Map([[0, requests]]), cuts)
   for (const one of stored) verifier.row(one)
-  return verifier.verdict()
+  return { ...verifier.verdict(), persons: null }
 }
 
 /** The counts of broken promises that are not 0. */
-function faults(verdict: Verdict): Partial<Verdict> {
+function faults(verdict: EventsVerdict): Partial<EventsVerdict> {
   const { lost, doubled, altered, uninvited, torn, misordered } = verdict
   const counts = Object.entries({ lost, doubled, altered, uninvited, torn, misordered })
   return Object.fromEntries(counts.filter(([, count]) => count > 0))

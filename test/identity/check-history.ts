@@ -71,7 +71,7 @@ function compare(store: MemoryStore, model: PlainModel): void {
     assert.equal(store.readerOf(id), person?.uuid ?? bornId(id))
     assert.equal(store.tombstones.has(bornId(id)), model.hiddenIds.has(id))
   }
-  assert.equal(store.personCount(), model.persons.length)
+  assert.equal(store.personCount(), model.persons.size)
   assert.deepEqual(store.groupTypes(), model.groupTypes)
   assert.equal(store.groupCount(), Object.keys(model.groups).length)
   for (const [name, group] of Object.entries(model.groups)) {

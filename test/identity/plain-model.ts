@@ -26,19 +26,43 @@ export interface ModelGroup {
 
 const illegalIds = ['', 'null', 'undefined', 'anonymous', '[object Object]']
 
-const pageProperties = ['$browser', '$os', '$os_name', '$current_url']
-const mappedProperties = [...pageProperties, 'utm_source', '$app_version']
+const pageProperties = [
+  ...['$browser', '$browser_version', '$device_type', '$current_url', '$pathname', '$os', '$os_name'],
+  ...['$os_version', '$referring_domain', '$referrer', '$screen_height', '$screen_width', '$viewport_height'],
+  ...['$viewport_width', '$raw_user_agent'],
+]
+const mappedProperties = [
+  ...pageProperties,
+  ...[
+    '$app_build',
+    '$app_name',
+    '$app_namespace',
+    '$app_version',
+    'utm_source',
+    'utm_medium',
+    'utm_campaign',
+  ],
+  ...['utm_content', 'utm_name', 'utm_term', 'gclid', 'gad_source', 'gclsrc', 'dclid', 'gbraid', 'wbraid'],
+  ...['fbclid', 'msclkid', 'twclid', 'li_fat_id', 'mc_cid', 'igshid', 'ttclid', 'rdt_cid', 'irclid', '_kx'],
+  ...['epik', 'qclid', 'sccid'],
+]
 
 /** Events whose `$set` is always written. */
 const personEvents = ['$identify', '$create_alias', '$merge_dangerously', '$set']
 
 export class PlainModel {
-  persons: ModelPerson[] = []
+  persons = new Set<ModelPerson>()
   groupTypes: Record<string, number> = {}
   groups: Record<string, ModelGroup> = {}
   warnings: Record<string, number> = {}
   /** Ids whose events were deleted. */
   hiddenIds = new Set<string>()
+  private readonly owners = new Map<string, ModelPerson>()
+  private readonly projectId: number
+
+  constructor(projectId = 1) {
+    this.projectId = projectId
+  }
 
   /** Applies one event that was received at `now`. */
   apply(event: SentEvent, now: string): void {
@@ -53,14 +77,25 @@ export class PlainModel {
 
   /** Deletes the person with this uuid, if there is one. */
   deletePerson(uuid: string, hidesEvents: boolean): void {
-    const person = this.persons.find((one) => one.uuid === uuid)
+    const person = [...this.persons].find((one) => one.uuid === uuid)
     if (person === undefined) return
-    this.persons = this.persons.filter((one) => one !== person)
+    this.persons.delete(person)
+    for (const id of person.ids) this.owners.delete(id)
     if (hidesEvents) for (const id of person.ids) this.hiddenIds.add(id)
   }
 
   personOf(id: string): ModelPerson | undefined {
-    return this.persons.find((person) => person.ids.includes(id))
+    return this.owners.get(id)
+  }
+
+  /** The person that an id is born to. */
+  bornId(id: string): string {
+    return bornId(id, this.projectId)
+  }
+
+  private give(ids: string[], person: ModelPerson): void {
+    person.ids.push(...ids)
+    for (const id of ids) this.owners.set(id, person)
   }
 
   private changePerson(event: SentEvent, name: string, properties: Properties): void {
@@ -90,17 +125,17 @@ export class PlainModel {
       return
     }
     let isChanged = false
-    if (!survivor) person.ids.push(into)
-    else if (!leaving) person.ids.push(source)
+    if (!survivor) this.give([into], person)
+    else if (!leaving) this.give([source], person)
     else if (survivor !== leaving) {
       if (leaving.isIdentified && name !== '$merge_dangerously') {
         this.warn('cannot_merge_already_identified')
       } else {
-        survivor.ids.push(...leaving.ids)
+        this.give(leaving.ids, survivor)
         survivor.properties = { ...leaving.properties, ...survivor.properties }
         survivor.version = Math.max(survivor.version, leaving.version)
         if (leaving.createdAt < survivor.createdAt) survivor.createdAt = leaving.createdAt
-        this.persons = this.persons.filter((one) => one !== leaving)
+        this.persons.delete(leaving)
         isChanged = true
       }
     }
@@ -115,7 +150,10 @@ export class PlainModel {
     for (const key of update.unset) delete properties[key]
     properties.$creator_event_uuid = event.uuid
     const createdAt = String(event.timestamp)
-    this.persons.push({ uuid: bornId(String(ids[0])), ids, properties, isIdentified, version: 0, createdAt })
+    const uuid = this.bornId(String(ids[0]))
+    const person: ModelPerson = { uuid, ids: [], properties, isIdentified, version: 0, createdAt }
+    this.persons.add(person)
+    this.give(ids, person)
   }
 
   private nameType(type: string): void {
@@ -210,10 +248,10 @@ function asObject(value: unknown): Properties {
   return { ...value }
 }
 
-/** uuidv5 of "1:<distinct_id>". */
-export function bornId(distinctId: string): string {
+/** uuidv5 of "<project>:<distinct_id>". */
+export function bornId(distinctId: string, projectId = 1): string {
   const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex')
-  const hash = createHash('sha1').update(namespace).update(`1:${distinctId}`).digest()
+  const hash = createHash('sha1').update(namespace).update(`${projectId}:${distinctId}`).digest()
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80
   const hex = hash.toString('hex')
