@@ -65,6 +65,14 @@ function url(env: string, meaning: string): Setting<string | null> {
   return { env, shown: '', meaning, parse, fallback: () => null }
 }
 
+function smtpUrl(env: string, meaning: string): Setting<string | null> {
+  const parse = (value: string): string =>
+    /^smtps?:\/\/[^/\s]+\/?$/.test(value) && URL.canParse(value)
+      ? value
+      : bad('smtp:// or smtps://, then user:password@ or nothing, then host:port')
+  return { env, shown: '', meaning, parse, fallback: () => null }
+}
+
 function path(env: string, fallback: string, meaning: string): Setting<string> {
   return {
     env,
@@ -146,6 +154,11 @@ export const settings = {
     'File of the keys that seal stored credentials, a key a line, the first in use; default: DATA_DIR/secret.key.',
   ),
   secretKey: text('SECRET_KEY', 'The same keys without a file, with commas between.'),
+  smtpUrl: smtpUrl(
+    'SMTP_URL',
+    'Mail server: smtp:// or smtps:// with user and password; without it no mail is sent.',
+  ),
+  mailFrom: text('MAIL_FROM', 'Sender of mail, an address or `Name <address>`; needed with SMTP_URL.'),
   logLevel: choice(
     'LOG_LEVEL',
     ['debug', 'info', 'warn', 'error', 'silent'],
@@ -207,8 +220,8 @@ function loadSetting(setting: Setting<unknown>, value: string | undefined): unkn
     return setting.parse(value)
   } catch (cause) {
     const expected = cause instanceof Error ? cause.message : String(cause)
-    // A key's value is a secret: only its name and length are shown.
-    const came = setting.env.endsWith('_KEY') ? `${value.length} characters` : JSON.stringify(value)
+    // A key's value is a secret, and a mail server's URL holds one: only name and length are shown.
+    const came = /_KEY$|^SMTP_URL$/.test(setting.env) ? `${value.length} characters` : JSON.stringify(value)
     throw new ServiceError('config_invalid', {
       detail: `${setting.env} is ${came}, expected ${expected}`,
       cause,

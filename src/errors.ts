@@ -95,6 +95,8 @@ const rows = {
   store_fenced: row(503, 'server_error', 'Another process has taken the store.', retry),
   address_unknown: row(503, 'server_error', 'A name could not be looked up.', retry),
   secret_unreadable: row(500, 'server_error', 'A stored credential cannot be opened.'),
+  mail_refused: row(500, 'server_error', 'The mail server refuses this mail.'),
+  mail_unavailable: row(503, 'server_error', 'The mail server is not reachable.', retry),
   internal: row(500, 'server_error', 'A server error occurred.', { publicCode: 'error', exitCode: 1 }),
   // Start and stop
   config_invalid: row(500, 'server_error', 'A setting is not valid.', { exitCode: 78 }),

@@ -28,6 +28,10 @@ t.test(
       [{ PORT: '80000' }, 'PORT is "80000", expected an integer from 0 to 65535'],
       [{ PORT: '8e3' }, 'PORT is "8e3", expected an integer from 0 to 65535'],
       [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL is "loud", expected one of debug, info, warn, error, silent'],
+      [
+        { SMTP_URL: 'smtp://ada:s3cret@' },
+        'SMTP_URL is 18 characters, expected smtp:// or smtps://, then user:password@ or nothing, then host:port',
+      ],
       [{ SITE_URL: 'example.com' }, 'SITE_URL is "example.com", expected an http:// or https:// URL'],
       [
         { MAX_DECOMPRESSED_BYTES: '1024' },

@@ -39,6 +39,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['src/telemetry/'],
   commander: ['src/cli/'],
   'ipaddr.js': ['src/outbound/'],
+  nodemailer: ['src/mail/'],
 }
 
 /** Rooms that take and return values: no file system, no network, no threads. */
