@@ -11,6 +11,7 @@ import { latePostgres } from './postgres/late.ts'
 import { claimLineage } from './postgres/lineage.ts'
 import { migrate } from './postgres/migrate.ts'
 import { isTransient, openPostgres, type Postgres } from './postgres/pool.ts'
+import { ensureTenantRole } from './postgres/tenant-role.ts'
 import { releaseAll } from './release-all.ts'
 import type { Log } from './telemetry/log.ts'
 
@@ -62,6 +63,7 @@ export function openDatabase({ config, epoch, log }: DatabaseOptions): Database 
     return { postgres, connectionString }
   }
   const prepare = async (postgres: Postgres): Promise<Bootstrap> => {
+    await ensureTenantRole(postgres)
     await migrate({ postgres, log })
     await claimLineage(postgres, epoch)
     return await bootstrap({ postgres, dataDir: config.dataDir, config })

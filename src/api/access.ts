@@ -28,6 +28,10 @@ export interface Access {
 }
 
 const table: Readonly<Record<string, Access>> = {
+  'DELETE /api/organizations/:id': { scope: 'organization:write', level: levels.owner },
+  'GET /api/organizations': { scope: 'organization:read', level: null },
+  'GET /api/organizations/:id': { scope: 'organization:read', level: levels.member },
+  'GET /api/organizations/:organization_id/activity': { scope: 'organization:read', level: levels.member },
   'GET /api/schema': { scope: 'public', level: null },
   'GET /openapi.json': { scope: 'public', level: null },
   'GET /api/organizations/:organization_id/usage': { scope: 'organization:read', level: levels.member },
@@ -38,6 +42,9 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/projects/:project_id/ingestion_warnings': { scope: 'query:read', level: levels.member },
   'GET /api/projects/:project_id/persons': { scope: 'person:read', level: levels.member },
   'GET /api/projects/:project_id/persons/:uuid': { scope: 'person:read', level: levels.member },
+  'PATCH /api/organizations/:id': { scope: 'organization:write', level: levels.administrator },
+  'POST /api/organizations': { scope: 'organization:write', level: null },
+  'PUT /api/organizations/:id': { scope: 'organization:write', level: levels.administrator },
   'DELETE /api/projects/:project_id/persons/:uuid': { scope: 'person:write', level: levels.member },
 }
 
@@ -46,9 +53,27 @@ export function accessOf(method: string, path: string): Access {
   const name = `${method} ${path}`
   const access = Object.hasOwn(table, name) ? table[name] : undefined
   assert(access !== undefined, `${name} has a row in the access table`)
-  const isTenants = /\/:(organization_id|project_id)(\/|$)/.test(path)
+  const isTenants = tenantIn(path) !== null
   assert(isTenants === (access.level !== null), `${name} needs a level exactly when its path names a tenant`)
   return access
+}
+
+/** The tenant that a path names. */
+export interface TenantInPath {
+  readonly kind: 'organization' | 'project'
+  /** Name of the path's parameter. */
+  readonly param: string
+  /** True when the path is the tenant's own, and not of something that belongs to it. */
+  readonly isItself: boolean
+}
+
+/** Reads a template: the tenant itself is `:id`, and `:organization_id` or `:project_id` in front of what it has. */
+export function tenantIn(path: string): TenantInPath | null {
+  if (path === '/api/organizations/:id') return { kind: 'organization', param: 'id', isItself: true }
+  if (path === '/api/projects/:id') return { kind: 'project', param: 'id', isItself: true }
+  const param = /\/:(organization_id|project_id)\//.exec(path)?.[1]
+  if (param === undefined) return null
+  return { kind: param === 'project_id' ? 'project' : 'organization', param, isItself: false }
 }
 
 /** True when `granted` covers `needed`: `*` is everything, write includes read, nothing grants nothing. */

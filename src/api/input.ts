@@ -4,8 +4,8 @@
 
 import type { TSchema } from 'typebox'
 import { ServiceError } from '../errors.ts'
-import type { InputSchema } from './input-schema.ts'
-import { readBoolean, readInteger, readNumber, readText } from './scalars.ts'
+import { type InputSchema, isContainers } from './input-schema.ts'
+import { checkStorable, readBoolean, readInteger, readNumber, readText } from './scalars.ts'
 
 /**
  * Reads `value` by `schema`.
@@ -20,7 +20,7 @@ function read(schema: InputSchema, value: unknown, attr: string | null): unknown
   if (schema.anyOf !== undefined) return readAlternatives(schema.anyOf, value, attr)
   if (schema.enum !== undefined) return readChoice(schema.enum, value, attr)
   if (schema.const !== undefined) return readChoice([schema.const], value, attr)
-  if (schema.type === undefined) return value
+  if (schema.type === undefined) return readAny(value, attr)
   if (value === null) throw fault('null', attr)
   switch (schema.type) {
     case 'object':
@@ -48,6 +48,9 @@ function readAlternatives(
   const others = alternatives.filter((one) => one.type !== 'null')
   if (value === null && others.length < alternatives.length) return null
   const only = others[0]
+  if (only !== undefined && isContainers(others)) {
+    return read(Array.isArray(value) ? others[1]! : only, value, attr) // isContainers has counted two
+  }
   if (others.length === 1 && only !== undefined) return read(only, value, attr)
   return readChoice(
     others.map((one) => one.const),
@@ -69,7 +72,7 @@ function readObject(schema: InputSchema, value: unknown, attr: string | null): R
     const detail = `Invalid data. Expected a dictionary, but got ${kindOf(value)}.`
     throw fault('invalid_input', attr, detail)
   }
-  if (schema.properties === undefined) return { ...value }
+  if (schema.properties === undefined) return { ...readAny(value, attr) }
   const fields: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema.properties)) {
     const path = attr === null ? name : `${attr}__${name}`
@@ -79,6 +82,22 @@ function readObject(schema: InputSchema, value: unknown, attr: string | null): R
     else if (schema.required?.includes(name)) throw fault('required', path)
   }
   return fields
+}
+
+/** JSON of the caller's own shape: every string in it, names included, must be text that Postgres stores. */
+function readAny<T>(value: T, attr: string | null): T {
+  const rest: unknown[] = [value]
+  while (rest.length > 0) {
+    const one = rest.pop()
+    if (typeof one === 'string') checkStorable(one, attr)
+    else if (typeof one === 'object' && one !== null) {
+      for (const [name, member] of Object.entries(one)) {
+        checkStorable(name, attr)
+        rest.push(member)
+      }
+    }
+  }
+  return value
 }
 
 function readArray(schema: InputSchema, value: unknown, attr: string | null): unknown[] {

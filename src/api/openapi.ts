@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document: every operation from its own description, and the capture endpoints, which read their
 // bodies byte by byte and so are described here by hand.
 
-import { type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 import { capturePaths } from '../capture/capture-task.ts'
 import { errorCodes } from '../errors.ts'
 import { accessOf } from './access.ts'
@@ -93,7 +93,7 @@ function describe(operation: Operation): object {
     summary,
     tags: [tag],
     parameters: [...pathParameters(path), ...queryParameters(query)],
-    ...(body === null ? {} : { requestBody: { required: true, content: json(body) } }),
+    ...(body === null ? {} : { requestBody: { required: true, content: json(requestSchema(body)) } }),
     responses: {
       [status]: { description: 'Success', ...(response === null ? {} : { content: json(response) }) },
       default: { description: 'Error', content: json(Type.Unsafe({ $ref: '#/components/schemas/Error' })) },
@@ -121,6 +121,14 @@ function queryParameters(query: Operation['query']): object[] {
     required: required.includes(name),
     schema,
   }))
+}
+
+/** What a caller has to send: a field with a default may be left out, though a handler always gets it. */
+function requestSchema(body: TSchema): TSchema {
+  const { properties, required } = body as TSchema & Partial<TObject> // of an object only
+  if (properties === undefined || required === undefined) return body
+  const missing = (required as readonly string[]).filter((name) => !('default' in (properties[name] ?? {})))
+  return { ...body, required: missing } as TSchema // as before, with fewer names
 }
 
 function json(schema: TSchema): object {

@@ -11,17 +11,25 @@ import {
   type Route,
 } from '../http/route.ts'
 import { assert } from '../lib/assert.ts'
-import type { Session } from '../postgres/pool.ts'
-import { type Access, accessOf, isGranted } from './access.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { type Access, accessOf, isGranted, type TenantInPath, tenantIn } from './access.ts'
 import { readInput } from './input.ts'
 import { checkReadable } from './input-schema.ts'
 import { jsonBodyBytesMax, parseJsonBody } from './json-body.ts'
 import { type Admitted, JsonText, type Operation } from './operation.ts'
 import type { Authentication, Principal } from './principal.ts'
-import { checkLevel, enterOrganization, enterProject, type Organization, type Project } from './tenant.ts'
+import {
+  checkLevel,
+  checkProjectScope,
+  enterOrganization,
+  enterProject,
+  type Organization,
+  type Project,
+} from './tenant.ts'
+import { organizationSql, principalSql, projectSql, type TenantSql } from './tenant-sql.ts'
 
 export interface OperationOptions {
-  readonly postgres: Session
+  readonly postgres: Postgres
   readonly authentication: Authentication
   /** Where a request came from, for limits. */
   readonly addressOf: (request: HttpRequest) => string
@@ -48,14 +56,15 @@ export function operationRoutes(operations: readonly Operation[], options: Opera
 
 function operationRoute(operation: Operation, options: OperationOptions): Route {
   const { method, path, query, body } = operation
-  const access = accessOf(method, path)
+  const door: Door = { path, access: accessOf(method, path), tenant: tenantIn(path) }
   for (const schema of [query, body]) if (schema !== null) checkReadable(schema, `${method} ${path}`)
   const handle = async (request: HttpRequest): Promise<HttpReply> => {
-    const admission = await admit(access, request, options)
+    const admission = await admit(door, request, options)
     const admitted: Admitted = {
       ...admission,
       request,
       url: urlOf(request, options.siteUrl),
+      address: options.addressOf(request),
       params: request.params,
       query: query === null ? {} : readInput(query, Object.fromEntries(new URLSearchParams(request.query))),
       body: body === null ? null : readInput(body, parseJsonBody(request)),
@@ -71,9 +80,10 @@ function missingMethods(path: string, operations: readonly Operation[], options:
   const missing = methods.filter((method) => !present.includes(method))
   const access = accessOf(operations[0]!.method, path)
   if (missing.length === 0 || access.scope === 'public') return []
+  const door: Door = { path, access: { ...access, scope: 'any_key', level: null }, tenant: tenantIn(path) }
   const allow = [...present, ...(present.includes('GET') ? ['HEAD'] : [])].join(', ')
   const handle = async (request: HttpRequest): Promise<HttpReply> => {
-    await admit({ scope: 'any_key', level: access.level }, request, options)
+    await admit(door, request, options)
     const detail = `Method "${request.method}" not allowed.`
     const reply = errorReply('json', new ServiceError('method_not_allowed', { detail }))
     return { ...reply, headers: [['allow', allow]] }
@@ -93,11 +103,19 @@ function route(path: string, methods: readonly Method[], handle: Route['handle']
   }
 }
 
-type Admission = Pick<Admitted, 'principal' | 'organization' | 'project'>
+/** What is asked of whoever comes by a path. */
+interface Door {
+  readonly path: string
+  readonly access: Access
+  readonly tenant: TenantInPath | null
+}
+
+type Admission = Pick<Admitted, 'principal' | 'sql' | 'organization' | 'project'>
 
 /** Errors: whatever keeps the caller out. */
-async function admit(access: Access, request: HttpRequest, options: OperationOptions): Promise<Admission> {
-  if (access.scope === 'public') return { principal: null, organization: null, project: null }
+async function admit(door: Door, request: HttpRequest, options: OperationOptions): Promise<Admission> {
+  const { access, path } = door
+  if (access.scope === 'public') return { principal: null, sql: null, organization: null, project: null }
   const principal = await options.authentication.authenticate(
     request.headers.authorization,
     options.addressOf(request),
@@ -106,33 +124,39 @@ async function admit(access: Access, request: HttpRequest, options: OperationOpt
     const detail = `API key missing required scope '${access.scope}'`
     throw new ServiceError('permission_denied', { detail })
   }
-  const { organization, project } = await enterTenant(options.postgres, principal, request.params)
+  if (path === '/api/organizations') checkProjectScope(principal)
+  const tenant = await enterTenant(options.postgres, principal, door.tenant, request.params)
+  const { organization, project } = tenant
   const entered = project?.organization ?? organization
   if (access.level !== null) {
     assert(entered !== null, 'a path with a level names a tenant')
     checkLevel(entered, access.level)
   }
-  return { principal, organization, project }
+  return { principal, ...tenant }
 }
 
 interface Tenant {
+  readonly sql: TenantSql
   readonly organization: Organization | null
   readonly project: Project | null
 }
 
 async function enterTenant(
-  session: Session,
+  postgres: Postgres,
   principal: Principal,
+  tenant: TenantInPath | null,
   params: Readonly<Record<string, string>>,
 ): Promise<Tenant> {
-  const { organization_id, project_id } = params
-  if (organization_id !== undefined) {
-    return { organization: await enterOrganization(session, principal, organization_id), project: null }
+  if (tenant === null) {
+    return { sql: principalSql(postgres, principal), organization: null, project: null }
   }
-  if (project_id !== undefined) {
-    return { organization: null, project: await enterProject(session, principal, project_id) }
+  const given = params[tenant.param] ?? ''
+  if (tenant.kind === 'organization') {
+    const organization = await enterOrganization(postgres, principal, given, tenant.isItself)
+    return { sql: organizationSql(postgres, principal.userId, organization), organization, project: null }
   }
-  return { organization: null, project: null }
+  const project = await enterProject(postgres, principal, given)
+  return { sql: projectSql(postgres, principal.userId, project), organization: null, project }
 }
 
 function replyOf({ status, response }: Operation, result: unknown): HttpReply {

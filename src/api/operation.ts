@@ -4,17 +4,29 @@
 // Order of checks: key (401), allowance (429), scope, the key's own tenants, membership (403, 404), level (403), input
 // (400), and whatever the operation itself finds. Membership comes before the method: under an organization of others
 // every verb is forbidden, also one that does not exist.
+//
+// How to add a resource (organizations.ts is the example):
+//   - a table with organization_id or project_id, behind `build_wall` (sql/0004);
+//   - its fields once as a TypeBox object, without defaults: a column has its default in SQL. POST and PUT take that
+//     schema, PATCH takes `partialOf` it; unknown and read-only keys never reach the handler. What a PUT leaves out
+//     stays as it is, as upstream has it;
+//   - statements through `sql` of the context, never through the pool: it sees the request's tenants only;
+//   - each change and `recordActivity` in one `sql.transaction`;
+//   - a row in the access table for each verb, and a line in routes.ts.
 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HttpRequest, Method } from '../http/route.ts'
 import type { Principal } from './principal.ts'
 import type { Organization, Project } from './tenant.ts'
+import type { TenantSql } from './tenant-sql.ts'
 
 /** What every handler gets. */
 interface Context<Query, Body> {
   readonly request: HttpRequest
   /** This request's own address, with its query string. */
   readonly url: string
+  /** Where the request came from, for limits and the audit log. */
+  readonly address: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
@@ -22,6 +34,8 @@ interface Context<Query, Body> {
 
 interface UserContext<Query, Body> extends Context<Query, Body> {
   readonly principal: Principal
+  /** Sees the tenant of the path; where it names none, all that the key opens. */
+  readonly sql: TenantSql
 }
 
 interface OrganizationContext<Query, Body> extends UserContext<Query, Body> {
@@ -57,6 +71,7 @@ interface Definition<Given, Query extends TObject, Body extends TSchema> extends
 /** Everything a request has become by the time its operation runs; null where the path or the table asks for none. */
 export interface Admitted extends Context<unknown, unknown> {
   readonly principal: Principal | null
+  readonly sql: TenantSql | null
   readonly organization: Organization | null
   readonly project: Project | null
 }
@@ -75,7 +90,7 @@ export class JsonText {
 }
 
 // The casts below hold because `query` and `body` come from `readInput` by these very schemas, and because the path of
-// the operation decides which of principal, organization and project are there (operation-routes.ts).
+// the operation decides which of principal, sql, organization and project are there (operation-routes.ts).
 
 /** An operation open to everybody. */
 export function publicOperation<Q extends TObject, B extends TSchema>(
@@ -94,7 +109,7 @@ export function userOperation<Q extends TObject, B extends TSchema>(
   }
 }
 
-/** An operation below `/api/organizations/:organization_id/`. */
+/** An operation on an organization, or below `/api/organizations/:organization_id/`. */
 export function organizationOperation<Q extends TObject, B extends TSchema>(
   definition: Definition<OrganizationContext<Static<Q>, Static<B>>, Q, B>,
 ): Operation {
@@ -103,7 +118,7 @@ export function organizationOperation<Q extends TObject, B extends TSchema>(
   return { ...definition, run }
 }
 
-/** An operation below `/api/projects/:project_id/`. */
+/** An operation on a project, or below `/api/projects/:project_id/`. */
 export function projectOperation<Q extends TObject, B extends TSchema>(
   definition: Definition<ProjectContext<Static<Q>, Static<B>>, Q, B>,
 ): Operation {

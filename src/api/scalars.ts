@@ -6,6 +6,8 @@ import type { InputSchema } from './input-schema.ts'
 
 const truths: ReadonlySet<unknown> = new Set(['t', 'y', 'yes', 'true', 'on', '1', 1, true])
 const falsehoods: ReadonlySet<unknown> = new Set(['f', 'n', 'no', 'false', 'off', '0', 0, false])
+/** Half of a character; pairs are read as one. */
+const loneSurrogate = /\p{Surrogate}/u
 /** Longer text is no number: reading it would cost more than refusing it. */
 const numberLengthMax = 1000
 
@@ -33,8 +35,7 @@ export function readText(schema: InputSchema, value: unknown, attr: string | nul
   if (typeof value !== 'string' && typeof value !== 'number')
     throw fault('invalid_input', attr, 'Not a valid string.')
   const text = String(value).trim()
-  // Postgres stores no NUL in text.
-  if (text.includes('\0')) throw fault('invalid_input', attr, 'Null characters are not allowed.')
+  checkStorable(text, attr)
   if (text === '' && (schema.minLength ?? 0) > 0) throw fault('blank', attr, 'This field may not be blank.')
   if (schema.maxLength !== undefined && [...text].length > schema.maxLength) {
     throw fault('max_length', attr, `Ensure this field has no more than ${schema.maxLength} characters.`)
@@ -47,6 +48,12 @@ export function readText(schema: InputSchema, value: unknown, attr: string | nul
     throw fault('invalid_input', attr, 'Enter a valid value.')
   }
   return text
+}
+
+/** Errors: invalid_input for what Postgres stores in no text. */
+export function checkStorable(text: string, attr: string | null): void {
+  if (text.includes('\0')) throw fault('invalid_input', attr, 'Null characters are not allowed.')
+  if (loneSurrogate.test(text)) throw fault('invalid_input', attr, 'Not a valid string.')
 }
 
 function isOf(pattern: RegExp, format: string | undefined, text: string): boolean {

@@ -1,5 +1,6 @@
-// Which tenant a path names, and whether the caller may enter. Tenants are walls: a project of others does not exist, a
-// route under an organization of others is forbidden, and a key limited to some tenants opens no other.
+// Which tenant a path names, and whether the caller may enter. Tenants are walls: a project of others does not exist,
+// nor does an organization of others; what is below an organization of others is forbidden; and a key limited to some
+// tenants opens no other.
 
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
@@ -23,20 +24,23 @@ const projectIdMax = 2_147_483_647
 const current = '@current'
 
 /**
- * The organization of a route below `/api/organizations/:organization_id/`.
- * Errors: permission_denied for one the caller is not in or the key is not for, not_found for one that is not.
+ * The organization of the route `/api/organizations/:id/` (`isItself`) or of one below
+ * `/api/organizations/:organization_id/`.
+ * Errors: not_found for one that is not; permission_denied for one the key is not for, and below one the caller is not
+ * in: that one itself is not found.
  */
 export async function enterOrganization(
   session: Session,
   principal: Principal,
   given: string,
+  isItself = false,
 ): Promise<Organization> {
-  if (principal.scopedProjects.length > 0) {
-    const detail = 'API keys with scoped projects are only supported on project-based endpoints.'
-    throw new ServiceError('permission_denied', { detail })
-  }
+  checkProjectScope(principal)
   const id = given === current ? principal.currentOrganizationId : given
-  if (id === null || !uuid.test(id)) throw organizationNotFound()
+  if (id === null && isItself) {
+    throw new ServiceError('not_found', { detail: 'Current organization not found.' })
+  }
+  if (id === null || !uuid.test(id)) throw organizationNotFound(isItself)
   checkOrganizationScope(principal, id.toLowerCase())
   const { rows } = await session.query<{ id: string; level: Level | null }>(
     `select organization.id, membership.level from organization
@@ -45,13 +49,13 @@ export async function enterOrganization(
     [id, principal.userId],
   )
   const row = rows[0]
-  if (row === undefined) throw organizationNotFound()
+  if (row === undefined || (row.level === null && isItself)) throw organizationNotFound(isItself)
   if (row.level === null) throw new ServiceError('permission_denied')
   return { id: row.id, level: row.level }
 }
 
 /**
- * The project of a route below `/api/projects/:project_id/`.
+ * The project of the route `/api/projects/:id/` or of one below `/api/projects/:project_id/`.
  * Errors: not_found for one that is not or is not the caller's, permission_denied for one the key is not for.
  */
 export async function enterProject(session: Session, principal: Principal, given: string): Promise<Project> {
@@ -74,6 +78,13 @@ export async function enterProject(session: Session, principal: Principal, given
   return { id, organization: { id: row.organization_id, level: row.level } }
 }
 
+/** Errors: permission_denied for a key that is limited to projects, on a route that is about more than a project. */
+export function checkProjectScope(principal: Principal): void {
+  if (principal.scopedProjects.length === 0) return
+  const detail = 'API keys with scoped projects are only supported on project-based endpoints.'
+  throw new ServiceError('permission_denied', { detail })
+}
+
 /** Errors: permission_denied when the caller's level is below `needed`. */
 export function checkLevel(organization: Organization, needed: Level): void {
   if (organization.level >= needed) return
@@ -88,8 +99,8 @@ function checkOrganizationScope(principal: Principal, id: string): void {
   throw new ServiceError('permission_denied', { detail })
 }
 
-function organizationNotFound(): ServiceError {
-  return new ServiceError('not_found', { detail: 'Organization not found.' })
+function organizationNotFound(isItself: boolean): ServiceError {
+  return new ServiceError('not_found', isItself ? {} : { detail: 'Organization not found.' })
 }
 
 function projectNotFound(): ServiceError {

@@ -2,6 +2,7 @@
 
 import type { Config } from '../config.ts'
 import { migrate } from '../postgres/migrate.ts'
+import { ensureTenantRole } from '../postgres/tenant-role.ts'
 import { openLog } from '../telemetry/log.ts'
 import { withPostgres } from './with-postgres.ts'
 
@@ -11,7 +12,10 @@ import { withPostgres } from './with-postgres.ts'
  */
 export async function runMigrate(config: Config): Promise<string> {
   const log = openLog(config)
-  const applied = await withPostgres(config, log, (postgres) => migrate({ postgres, log }))
+  const applied = await withPostgres(config, log, async (postgres) => {
+    await ensureTenantRole(postgres)
+    return await migrate({ postgres, log })
+  })
   return applied.length === 0
     ? 'the schema is up to date\n'
     : applied.map((name) => `applied ${name}\n`).join('')

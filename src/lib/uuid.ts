@@ -81,6 +81,12 @@ export function writeUuidV7(timeMs: number, target: Uint8Array, at: number): voi
   target[at + 8] = 0x80 | (target[at + 8]! & 0x3f)
 }
 
+/** Makes the text of a UUID of version 7 for `timeMs`. */
+export function makeUuidV7(timeMs: number): string {
+  writeUuidV7(timeMs, uuidScratch, 0)
+  return formatUuid(uuidScratch, 0)
+}
+
 /**
  * Writes the id of the person that `distinctId[start, end)` (UTF-8) is born to: the UUID of version 5 of
  * "<project>:<distinct_id>" under a fixed namespace.
@@ -111,6 +117,7 @@ export function writeBornId(
 
 // Room for "urn:uuid:" and a hyphenated UUID, the longest form.
 const textScratch = new Uint8Array(45)
+const uuidScratch = new Uint8Array(uuidBytes)
 
 // Random bytes are drawn 4 KiB at a time: a call for ten of them costs 40 times as much per byte.
 const random = new Uint8Array(4096)

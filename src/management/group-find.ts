@@ -3,7 +3,6 @@
 import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
-import type { Session } from '../postgres/pool.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
 import { exactText } from './sql-values.ts'
 
@@ -12,7 +11,7 @@ const query = Type.Object({
   group_key: Type.Unsafe<string>({ description: 'Key of the group.' }),
 })
 
-export function groupFind(postgres: Session): Operation {
+export function groupFind(): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/groups/find',
@@ -23,8 +22,8 @@ export function groupFind(postgres: Session): Operation {
     body: null,
     status: 200,
     response: groupSchema,
-    handle: async ({ project, query }) => {
-      const { rows } = await postgres.query<GroupRow>(
+    handle: async ({ project, sql, query }) => {
+      const { rows } = await sql.query<GroupRow>(
         `select ${groupColumns} from project_group where project_id = $1 and type_index = $2 and key = $3`,
         [project.id, query.group_type_index, exactText(query.group_key, 'group_key')],
       )

@@ -2,7 +2,6 @@
 
 import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
-import type { Session } from '../postgres/pool.ts'
 
 const readableName = Type.Union([Type.String(), Type.Null()])
 
@@ -13,7 +12,7 @@ const groupTypeSchema = Type.Object({
   name_plural: readableName,
 })
 
-export function groupTypesList(postgres: Session): Operation {
+export function groupTypesList(): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/groups_types',
@@ -24,8 +23,8 @@ export function groupTypesList(postgres: Session): Operation {
     body: null,
     status: 200,
     response: Type.Array(groupTypeSchema),
-    handle: async ({ project }) => {
-      const { rows } = await postgres.query<object>(
+    handle: async ({ project, sql }) => {
+      const { rows } = await sql.query<object>(
         `select name as group_type, type_index as group_type_index, name_singular, name_plural
          from group_type where project_id = $1 order by type_index`,
         [project.id],

@@ -3,7 +3,6 @@
 import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
-import type { Session } from '../postgres/pool.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
 import { containsText, SqlValues } from './sql-values.ts'
@@ -21,7 +20,7 @@ interface GroupFilter {
 
 const order = 'created_at desc, key desc'
 
-export function groupsList(postgres: Session): Operation {
+export function groupsList(): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/groups',
@@ -32,7 +31,7 @@ export function groupsList(postgres: Session): Operation {
     body: null,
     status: 200,
     response: envelopeOf(groupSchema),
-    handle: async ({ project, query, request, url }) => {
+    handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
       const counted = new SqlValues()
       const countSql = `select count(*) from project_group where ${condition(project.id, query, counted)}`
@@ -41,8 +40,8 @@ export function groupsList(postgres: Session): Operation {
         order by ${order} limit ${listed.add(page.limit, 'bigint')} offset ${listed.add(page.offset, 'bigint')}`
       const listSql = `select ${groupColumns} from (${boundedRows(pageSql, order)}) bounded order by ${order}`
       const [count, list] = await Promise.all([
-        postgres.query<{ count: number }>(countSql, counted.list),
-        postgres.query<GroupRow>(listSql, listed.list),
+        sql.query<{ count: number }>(countSql, counted.list),
+        sql.query<GroupRow>(listSql, listed.list),
       ])
       return boundedEnvelope(url, page, count.rows[0]?.count ?? 0, list.rows.map(groupText))
     },

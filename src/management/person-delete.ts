@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Session } from '../postgres/pool.ts'
 import type { Commands } from './commands.ts'
 import { uuidPattern } from './person-detail.ts'
 
@@ -14,7 +13,7 @@ const query = Type.Object({
   ),
 })
 
-export function personDelete(postgres: Session, commands: Commands, clock: Clock): Operation {
+export function personDelete(commands: Commands, clock: Clock): Operation {
   return projectOperation({
     method: 'DELETE',
     path: '/api/projects/:project_id/persons/:uuid',
@@ -25,9 +24,9 @@ export function personDelete(postgres: Session, commands: Commands, clock: Clock
     body: null,
     status: 204,
     response: null,
-    handle: async ({ project, params: { uuid = '' }, query: { delete_events } }) => {
+    handle: async ({ project, sql, params: { uuid = '' }, query: { delete_events } }) => {
       if (!uuidPattern.test(uuid)) throw new ServiceError('not_found')
-      const { rowCount } = await postgres.query(
+      const { rowCount } = await sql.query(
         'select from person where project_id = $1::integer and uuid = $2::uuid',
         [project.id, uuid],
       )

@@ -2,13 +2,12 @@
 
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
-import type { Session } from '../postgres/pool.ts'
 import { type PersonRow, personSchema, personText, selectPersons } from './person-rows.ts'
 import { SqlValues } from './sql-values.ts'
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-export function personDetail(postgres: Session): Operation {
+export function personDetail(): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/persons/:uuid',
@@ -19,12 +18,12 @@ export function personDetail(postgres: Session): Operation {
     body: null,
     status: 200,
     response: personSchema,
-    handle: async ({ project, params: { uuid = '' } }) => {
+    handle: async ({ project, sql, params: { uuid = '' } }) => {
       if (!uuidPattern.test(uuid)) throw new ServiceError('not_found')
       const values = new SqlValues()
       const person = `select * from person
         where project_id = ${values.add(project.id, 'integer')} and uuid = ${values.add(uuid, 'uuid')}`
-      const { rows } = await postgres.query<PersonRow>(selectPersons(person, project.id, values), values.list)
+      const { rows } = await sql.query<PersonRow>(selectPersons(person, project.id, values), values.list)
       const row = rows[0]
       if (row === undefined) throw new ServiceError('not_found')
       return new JsonText(personText(row))

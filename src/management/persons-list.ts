@@ -3,7 +3,6 @@
 import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
-import type { Session } from '../postgres/pool.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { readPropertyFilters } from './event-filter.ts'
 import { personCondition } from './person-filter.ts'
@@ -29,7 +28,7 @@ interface PersonFilter {
 
 const order = 'created_at desc, uuid desc'
 
-export function personsList(postgres: Session): Operation {
+export function personsList(): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/persons',
@@ -40,7 +39,7 @@ export function personsList(postgres: Session): Operation {
     body: null,
     status: 200,
     response: envelopeOf(personSchema),
-    handle: async ({ project, query, request, url }) => {
+    handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
       const counted = new SqlValues()
       const countSql = `select count(*) from person where ${condition(project.id, query, counted)}`
@@ -49,8 +48,8 @@ export function personsList(postgres: Session): Operation {
         order by ${order} limit ${listed.add(page.limit, 'bigint')} offset ${listed.add(page.offset, 'bigint')}`
       const listSql = selectPersons(boundedRows(pageSql, order), project.id, listed)
       const [count, list] = await Promise.all([
-        postgres.query<{ count: number }>(countSql, counted.list),
-        postgres.query<PersonRow>(`${listSql} order by ${order}`, listed.list),
+        sql.query<{ count: number }>(countSql, counted.list),
+        sql.query<PersonRow>(`${listSql} order by ${order}`, listed.list),
       ])
       return boundedEnvelope(url, page, count.rows[0]?.count ?? 0, list.rows.map(personText))
     },

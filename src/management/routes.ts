@@ -9,12 +9,15 @@ import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
+import { activityList } from './activity-list.ts'
 import type { Commands } from './commands.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
 import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { organizationCreate } from './organization-create.ts'
+import { organizationOperations } from './organizations.ts'
 import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
 import { personsList } from './persons-list.ts'
@@ -36,15 +39,18 @@ export interface ManagementOptions {
 export function managementRoutes(options: ManagementOptions): Route[] {
   const { postgres, events, warnings, commands, siteUrl, trustedProxies, clock, log } = options
   const operations = [
+    ...organizationOperations(clock),
+    organizationCreate(clock),
+    activityList(),
     eventsList(events, clock),
-    warningsList(postgres, warnings),
-    personsList(postgres),
-    personDetail(postgres),
-    personDelete(postgres, commands, clock),
-    groupTypesList(postgres),
-    groupsList(postgres),
-    groupFind(postgres),
-    organizationUsage(postgres, clock),
+    warningsList(warnings),
+    personsList(),
+    personDetail(),
+    personDelete(commands, clock),
+    groupTypesList(),
+    groupsList(),
+    groupFind(),
+    organizationUsage(clock),
   ]
   const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
   return operationRoutes([...operations, ...openApiOperations(operations)], {

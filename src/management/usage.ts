@@ -7,7 +7,6 @@ import { Type } from 'typebox'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Session } from '../postgres/pool.ts'
 
 /** Days of one answer. */
 const daysMax = 366
@@ -56,7 +55,7 @@ interface ProjectRow {
   readonly historical: number
 }
 
-export function organizationUsage(postgres: Session, clock: Clock): Operation {
+export function organizationUsage(clock: Clock): Operation {
   return organizationOperation({
     method: 'GET',
     path: '/api/organizations/:organization_id/usage',
@@ -67,21 +66,21 @@ export function organizationUsage(postgres: Session, clock: Clock): Operation {
     body: null,
     status: 200,
     response: usageSchema,
-    handle: async ({ organization, query }) => {
+    handle: async ({ organization, sql, query }) => {
       const today = dayOf(clock.nowMs())
       const before = query.before ? readDay(query.before, 'before') : today
       const after = query.after ? readDay(query.after, 'after') : `${before.slice(0, 8)}01`
       checkRange(after, before)
       const values = [organization.id, after, before]
       const [days, projects] = await Promise.all([
-        postgres.query<DayRow>(
+        sql.query<DayRow>(
           `select day::text as day, sum(billable)::bigint as billable, sum(historical)::bigint as historical
            from usage_daily join project on project.id = project_id
            where organization_id = $1::uuid and day between $2::date and $3::date
            group by day order by day`,
           values,
         ),
-        postgres.query<ProjectRow>(
+        sql.query<ProjectRow>(
           `select project.id, project.name, monthly_event_quota, coalesce(sum(billable), 0)::bigint as billable,
              coalesce(sum(historical), 0)::bigint as historical
            from project

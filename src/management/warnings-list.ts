@@ -1,9 +1,9 @@
 // GET /api/projects/:project_id/ingestion_warnings/: what capture dropped or altered, the latest first.
 
 import { Type } from 'typebox'
+import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
-import { envelope, envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
-import type { Session } from '../postgres/pool.ts'
+import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
 
 const warningSchema = Type.Object({
@@ -15,7 +15,7 @@ const warningSchema = Type.Object({
   sample: Type.Object({ event: Type.String(), distinct_id: Type.String(), detail: Type.String() }),
 })
 
-export function warningsList(postgres: Session, warnings: IngestionWarnings): Operation {
+export function warningsList(warnings: IngestionWarnings): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/ingestion_warnings',
@@ -26,21 +26,17 @@ export function warningsList(postgres: Session, warnings: IngestionWarnings): Op
     body: null,
     status: 200,
     response: envelopeOf(warningSchema),
-    handle: async ({ project, request, url }) => {
+    handle: async ({ project, sql, request, url }) => {
       // So that the list has what is still being counted.
       await warnings.flush()
-      const page = pageOf(request.query)
-      const [count, list] = await Promise.all([
-        postgres.query<{ count: number }>('select count(*) from ingestion_warning where project_id = $1', [
-          project.id,
-        ]),
-        postgres.query<object>(
-          `select kind as type, reason, count, first_seen, last_seen, sample from ingestion_warning
-           where project_id = $1 order by ingestion_warning.last_seen desc, kind, reason limit $2 offset $3`,
-          [project.id, page.limit, page.offset],
-        ),
-      ])
-      return envelope(url, page, count.rows[0]?.count ?? 0, list.rows)
+      return await countedPage(sql, {
+        select: `select kind as type, reason, count, first_seen, last_seen, sample from ingestion_warning
+          where project_id = $1`,
+        params: [project.id],
+        order: 'last_seen desc, type, reason',
+        url,
+        page: pageOf(request.query),
+      })
     },
   })
 }

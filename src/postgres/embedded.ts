@@ -14,7 +14,9 @@ import { ServiceError } from '../errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { findBinaries, npmTree } from './binaries.ts'
 import { clusterMajor, clusterUser, makeCluster, spateDatabase, spateRole } from './cluster.ts'
+import { openPostgres } from './pool.ts'
 import { findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { makeTenantRole } from './tenant-role.ts'
 
 export interface EmbeddedPostgres {
   /** Reaches the database of Spate from this process and its threads. */
@@ -90,6 +92,12 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
     await stopPostmaster(dir)
     socket.close()
   }
+  try {
+    await grantTenantRole(socket.path, log)
+  } catch (error) {
+    await stop()
+    throw error
+  }
   return { connectionString: connectionString(socket.path), stop }
 }
 
@@ -100,6 +108,17 @@ export async function findEmbeddedPostgres(dir: string): Promise<string | null> 
 
 function connectionString(socketPath: string): string {
   return `postgresql://${spateRole}@/${spateDatabase}?host=${encodeURIComponent(socketPath)}`
+}
+
+/** As the superuser of the cluster, whom Spate needs for nothing else. */
+async function grantTenantRole(socketPath: string, log: Log): Promise<void> {
+  const connectionString = `postgresql://postgres@/postgres?host=${encodeURIComponent(socketPath)}`
+  const postgres = openPostgres({ connectionString, log, connectionsMax: 1 })
+  try {
+    await makeTenantRole(postgres, spateRole)
+  } finally {
+    await postgres.close()
+  }
 }
 
 /** A path to the server's socket that is short enough: an open folder has a short name, however long its path is. */

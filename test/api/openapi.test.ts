@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Type } from 'typebox'
 import { openApiDocument } from '../../src/api/openapi.ts'
-import { type Operation, projectOperation } from '../../src/api/operation.ts'
+import { type Operation, projectOperation, userOperation } from '../../src/api/operation.ts'
 
 const events: Operation = projectOperation({
   method: 'GET',
@@ -79,3 +79,22 @@ interface Described {
   readonly parameters: readonly { readonly in: string; readonly name: string }[]
   readonly responses: object
 }
+
+t.test('asks a caller for no field that has a default', async (t) => {
+  const body = Type.Object({ name: Type.String(), size: Type.Integer({ default: 3 }) })
+  const create = userOperation({
+    method: 'POST',
+    path: '/api/organizations',
+    operationId: 'things_create',
+    summary: 'Make a thing',
+    tag: 'things',
+    query: null,
+    body,
+    status: 201,
+    response: null,
+    handle: () => null,
+  })
+  const document = JSON.parse(JSON.stringify(openApiDocument([create])))
+  const { schema } = document.paths['/api/organizations/'].post.requestBody.content['application/json']
+  t.strictSame(schema.required, ['name'])
+})

@@ -10,10 +10,12 @@ const admitted: Admitted = {
     params: { organization_id: 'a' },
   }),
   url: '',
+  address: '192.0.2.1',
   params: { organization_id: 'a' },
   query: { name: 'n' },
   body: { size: 7 },
   principal: null,
+  sql: null,
   organization: { id: 'a', level: 8 },
   project: null,
 }

@@ -38,6 +38,23 @@ t.test('forbids an organization of others and does not find one that is not', as
   await t.rejects(enterOrganization(postgres, nowhere, '@current'), notFound)
 })
 
+t.test('does not find the organization itself when it belongs to others', async (t) => {
+  const postgres = await freshPostgres(t)
+  await fillTenants(postgres)
+  t.match(await enterOrganization(postgres, administrator, ids.ours, true), { id: ids.ours })
+  for (const given of [ids.theirs, ids.nobodys, 'no-uuid']) {
+    await t.rejects(enterOrganization(postgres, administrator, given, true), {
+      code: 'not_found',
+      detail: 'Not found.',
+    })
+  }
+  const nowhere = { ...administrator, currentOrganizationId: null }
+  await t.rejects(enterOrganization(postgres, nowhere, '@current', true), {
+    code: 'not_found',
+    detail: 'Current organization not found.',
+  })
+})
+
 t.test('keeps a key to its organizations', async (t) => {
   const postgres = await freshPostgres(t)
   await fillTenants(postgres)

@@ -39,6 +39,7 @@ export async function fillTenants(postgres: Postgres): Promise<void> {
      (1, gen_random_uuid(), $1, 'phc_1'), (2, gen_random_uuid(), $1, 'phc_2'), (3, gen_random_uuid(), $2, 'phc_3')`,
     [ids.ours, ids.theirs],
   )
+  await postgres.query(`select setval(pg_get_serial_sequence('project', 'id'), 3)`)
   for (const { id, name, organization, level } of people) {
     await postgres.query(
       `insert into app_user (id, uuid, distinct_id, email, current_organization_id, current_project_id)
@@ -51,6 +52,7 @@ export async function fillTenants(postgres: Postgres): Promise<void> {
     )
     await addKey(postgres, `phx_${name}`, id)
   }
+  await postgres.query(`select setval(pg_get_serial_sequence('app_user', 'id'), 4)`)
 }
 
 interface KeyLimits {
@@ -86,12 +88,19 @@ export interface World {
   /** What was asked of the stores. */
   readonly commands: Command[]
   get(path: string, key?: string, method?: string): Promise<Answer>
+  /** Sends a JSON body; text is sent as it is. */
+  send(method: string, path: string, body: unknown, key?: string): Promise<Answer>
 }
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+}
+
+/** The JSON of an answer. */
+export function jsonOf(answer: Answer) {
+  return JSON.parse(answer.text)
 }
 
 export async function openWorld(t: Test): Promise<World> {
@@ -132,7 +141,15 @@ export async function openWorld(t: Test): Promise<World> {
     })
     return { status: reply.status, headers: reply.headers, text: await reply.text() }
   }
+  const send: World['send'] = async (method, path, body, key = 'phx_owner') => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: reply.status, headers: reply.headers, text: await reply.text() }
+  }
   const page: EventPage = { events: [], next: null }
-  const world: World = { postgres, warnings, server, clock: moving, asked, page, commands, get }
+  const world: World = { postgres, warnings, server, clock: moving, asked, page, commands, get, send }
   return world
 }

@@ -1,5 +1,17 @@
 import t from 'tap'
-import { formatUuid, parseUuid, parseUuidText, writeBornId, writeUuidV7 } from '../../src/lib/uuid.ts'
+import {
+  formatUuid,
+  makeUuidV7,
+  parseUuid,
+  parseUuidText,
+  writeBornId,
+  writeUuidV7,
+} from '../../src/lib/uuid.ts'
+
+t.test('makes ids that begin with their time', async (t) => {
+  t.match(makeUuidV7(1_714_564_800_000), /^018f3406-9e00-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.not(makeUuidV7(0), makeUuidV7(0))
+})
 
 const canonical = '6931a681-6e90-500d-8294-14582dcc2e3f'
 

@@ -32,6 +32,40 @@ t.test('every table of a tenant carries organization_id or project_id', async (t
   t.same(rows, [])
 })
 
+t.test('every table of a tenant is behind a wall for management, and has no grant beside it', async (t) => {
+  const postgres = await freshPostgres(t)
+  const { rows } = await postgres.query(
+    `select relname from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
+       and not relispartition and relname <> all ($1)
+       and not (relrowsecurity and exists (select from pg_policies
+         where tablename = relname and 'spate_tenant' = any (roles) and qual ~ 'spate_(organizations|projects)'))`,
+    [tenantless],
+  )
+  t.same(rows, [])
+  const open = await postgres.query<{ relname: string }>(
+    `select relname from pg_class where relkind in ('r', 'p', 'S') and relnamespace = 'public'::regnamespace
+       and not relrowsecurity and has_table_privilege('spate_tenant', oid, 'select, insert, update, delete')`,
+  )
+  t.same(open.rows, [])
+})
+
+t.test('the audit log can be added to and not altered', async (t) => {
+  const postgres = await freshPostgres(t)
+  const { rows } = await postgres.query(
+    `select privilege_type from information_schema.role_table_grants
+     where grantee = 'spate_tenant' and table_name = 'organization_activity' order by 1`,
+  )
+  t.same(rows, [{ privilege_type: 'INSERT' }, { privilege_type: 'SELECT' }])
+})
+
+t.test('nobody of management reads the hash of a key', async (t) => {
+  const postgres = await freshPostgres(t)
+  const { rows } = await postgres.query(
+    `select has_column_privilege('spate_tenant', 'personal_api_key', 'secure_value', 'select') as may`,
+  )
+  t.same(rows, [{ may: false }])
+})
+
 t.test('deleting an organization takes along everything that is its own', async (t) => {
   const postgres = await freshPostgres(t)
   const id = '00000000-0000-4000-8000-000000000001'

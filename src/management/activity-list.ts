@@ -1,0 +1,53 @@
+// GET /api/organizations/:organization_id/activity/: the audit log, newest first.
+
+import { Type } from 'typebox'
+import { countedPage } from '../api/counted-page.ts'
+import { type Operation, organizationOperation } from '../api/operation.ts'
+import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { userJson, userSchema } from './user-rows.ts'
+
+const activitySchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  user: Type.Union([userSchema, Type.Null()]),
+  activity: Type.String(),
+  scope: Type.String(),
+  item_id: Type.String(),
+  detail: Type.Object({
+    changes: Type.Array(Type.Object({ field: Type.String(), before: Type.Unknown(), after: Type.Unknown() })),
+  }),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+const query = Type.Object({
+  scope: Type.Optional(Type.String({ description: 'Only changes of this kind of thing.' })),
+  item_id: Type.Optional(Type.String({ description: 'Only changes of the thing of this id.' })),
+  user: Type.Optional(Type.String({ format: 'uuid', description: 'Only changes by the user of this uuid.' })),
+  ...pageQuery,
+})
+
+export function activityList(): Operation {
+  return organizationOperation({
+    method: 'GET',
+    path: '/api/organizations/:organization_id/activity',
+    operationId: 'activity_list',
+    summary: 'List what was changed by whom, newest first',
+    tag: 'organizations',
+    query,
+    body: null,
+    status: 200,
+    response: envelopeOf(activitySchema),
+    handle: ({ organization, sql, query, request, url }) => {
+      const { scope, item_id, user } = query
+      return countedPage(sql, {
+        select: `select entry.id, ${userJson} as user, activity, scope, item_id, detail, entry.created_at
+          from organization_activity entry left join app_user on app_user.id = entry.user_id
+          where entry.organization_id = $1 and ($2::text is null or scope = $2)
+            and ($3::text is null or item_id = $3) and ($4::uuid is null or app_user.uuid = $4)`,
+        params: [organization.id, scope || null, item_id || null, user || null],
+        order: 'created_at desc, id desc',
+        url,
+        page: pageOf(request.query),
+      })
+    },
+  })
+}

@@ -1,0 +1,104 @@
+// /api/organizations/: the organizations of the caller, listed, read and changed. The example of a resource: one
+// declared schema for POST, PUT and PATCH, statements that see the caller's tenants only, each change with its line in
+// the audit log.
+
+import { Type } from 'typebox'
+import { countedPage } from '../api/counted-page.ts'
+import { partialOf } from '../api/input-schema.ts'
+import { type Operation, organizationOperation, userOperation } from '../api/operation.ts'
+import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Session } from '../postgres/pool.ts'
+import { type Actor, changesBetween, recordActivity } from './activity.ts'
+import {
+  findOrganization,
+  type OrganizationInput,
+  type OrganizationRow,
+  organizationFields,
+  organizationInput,
+  organizationSchema,
+  selectOrganizations,
+  writeOrganization,
+} from './organization-rows.ts'
+
+export function organizationOperations(clock: Clock): Operation[] {
+  const list = userOperation({
+    method: 'GET',
+    path: '/api/organizations',
+    operationId: 'organizations_list',
+    summary: 'List organizations of the caller',
+    tag: 'organizations',
+    query: Type.Object(pageQuery),
+    body: null,
+    status: 200,
+    response: envelopeOf(organizationSchema),
+    handle: ({ principal, sql, request, url }) => {
+      const page = pageOf(request.query)
+      return countedPage<OrganizationRow>(sql, {
+        select: selectOrganizations,
+        params: [principal.userId],
+        order: 'id',
+        url,
+        page,
+      })
+    },
+  })
+
+  const retrieve = organizationOperation({
+    method: 'GET',
+    path: '/api/organizations/:id',
+    operationId: 'organizations_retrieve',
+    summary: 'Retrieve an organization',
+    tag: 'organizations',
+    query: null,
+    body: null,
+    status: 200,
+    response: organizationSchema,
+    handle: ({ principal, organization, sql }) => findOrganization(sql, principal.userId, organization.id),
+  })
+
+  const update = {
+    path: '/api/organizations/:id',
+    tag: 'organizations',
+    query: null,
+    status: 200,
+    response: organizationSchema,
+  } as const
+  const replace = organizationOperation({
+    ...update,
+    method: 'PUT',
+    operationId: 'organizations_update',
+    summary: 'Change an organization; what may be left out stays as it is',
+    body: organizationInput,
+    handle: ({ organization, sql, body, ...actor }) =>
+      sql.transaction((session) => changeOrganization(session, actor, organization.id, body, clock.nowMs())),
+  })
+  const patch = organizationOperation({
+    ...update,
+    method: 'PATCH',
+    operationId: 'organizations_partial_update',
+    summary: 'Change some fields of an organization',
+    body: partialOf(organizationInput),
+    handle: ({ organization, sql, body, ...actor }) =>
+      sql.transaction((session) => changeOrganization(session, actor, organization.id, body, clock.nowMs())),
+  })
+  return [list, retrieve, replace, patch]
+}
+
+async function changeOrganization(
+  session: Session,
+  actor: Actor & { readonly principal: { readonly userId: number } },
+  id: string,
+  input: Partial<OrganizationInput>,
+  nowMs: number,
+): Promise<OrganizationRow> {
+  const { userId } = actor.principal
+  await session.query('select from organization where id = $1 for update', [id])
+  const before = await findOrganization(session, userId, id)
+  await writeOrganization(session, id, input, nowMs)
+  const after = await findOrganization(session, userId, id)
+  const changes = changesBetween(before, after, organizationFields)
+  const entry = { organizationId: id, activity: 'updated', scope: 'Organization', itemId: id, changes }
+  if (changes.length > 0) await recordActivity(session, actor, entry, nowMs)
+  return after
+}
