@@ -18,5 +18,7 @@ Send an event and read it back:
     -d '{"api_key": "${project_api_key}", "event": "signed up", "distinct_id": "ada"}'
   curl -H 'authorization: Bearer ${personal_api_key}' ${url}/api/projects/${project_id}/events/
 
+Everything it can do: ${url}/docs/
+
 `
 }

@@ -25,6 +25,7 @@ import { openCommands } from './management/commands.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
+import { docsRoutes } from './pages/docs.ts'
 import { openPersons, type Persons } from './persons/client.ts'
 import { releaseAll } from './release-all.ts'
 import { releaseApplied } from './retention.ts'
@@ -200,6 +201,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
     routes: [
       ...captureRoutes(intake, config.bodyBytesMax),
       ...operatorRoutes({ problems: () => problemsOf(rooms), metrics, metricsToken: config.metricsToken }),
+      ...docsRoutes(),
       ...managementRoutes({
         postgres: database.postgres,
         events,

@@ -15,4 +15,5 @@ t.test('shows both keys and two requests that can be pasted as they are', async 
   t.match(text, "http://127.0.0.1:8000/capture/ -H 'content-type: application/json'")
   t.match(text, "'authorization: Bearer phx_secret' http://127.0.0.1:8000/api/projects/3/events/")
   t.match(text, '/srv/data/bootstrap.json')
+  t.match(text, 'http://127.0.0.1:8000/docs/')
 })
