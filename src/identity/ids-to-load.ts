@@ -8,8 +8,8 @@ export interface IdsToLoad {
   readonly projectId: number
   /** Whose persons, if any, must be known. */
   readonly distinctIds: ReadonlySet<string>
-  /** Those of them whose persons may be merged away: all ids of these persons must be known too. */
-  readonly wholePersonsOf: ReadonlySet<string>
+  /** Each merge that is asked for, once; personsToLoadWhole says what they need. */
+  readonly merges: readonly MergeIds[]
   /** Persons that are deleted: they and all their ids must be known. */
   readonly personUuids: ReadonlySet<string>
   /** Keys of groups by the name of their type; a type without an index has none yet. */
@@ -33,24 +33,60 @@ export function idsToLoad(inputs: readonly StepInput[]): IdsToLoad[] {
       ids.addMerge(mergeIds(kind, distinctId, otherId))
     }
   }
-  for (const ids of byProject.values()) ids.close()
   return [...byProject.values()]
 }
 
-/** Ids that the merges of a step connect. */
+/**
+ * The persons that `merges` may take away: all of their ids must be known. `ownerOf` tells the uuid of the person that
+ * an id belongs to before the step, or null.
+ *
+ * A source is needed whole. Where several merges touch, a survivor of one may be the source of the next, and all are.
+ * They touch in persons, not in ids: another id of a person that was merged away leads to its survivor. A survivor of a
+ * single merge, however often that is repeated, is not needed whole: it may have millions of ids.
+ */
+export function personsToLoadWhole(
+  merges: readonly MergeIds[],
+  ownerOf: (distinctId: string) => string | null,
+): ReadonlySet<string> {
+  const clusters = new Map<string, Cluster>()
+  const whole = new Set<string>()
+  for (const ids of merges) {
+    const pair = { into: ownerOf(ids.into) ?? ids.into, source: ownerOf(ids.source) ?? ids.source }
+    if (pair.into === pair.source) continue
+    whole.add(pair.source)
+    const cluster = unite(clusters, pair)
+    if (cluster.pair?.into !== pair.into || cluster.pair.source !== pair.source) cluster.pair = null
+  }
+  for (const [person, { pair }] of clusters) if (pair === null) whole.add(person)
+  return whole
+}
+
+/** Persons that the merges of a step connect: their uuids, or an id that has no person yet. */
 interface Cluster {
-  readonly ids: Set<string>
-  /** The two ids of its only merge, or null when it has several. */
+  readonly persons: Set<string>
+  /** Its only merge, or null when it has several. */
   pair: MergeIds | null
+}
+
+function unite(clusters: Map<string, Cluster>, pair: MergeIds): Cluster {
+  const one = clusters.get(pair.into)
+  const other = clusters.get(pair.source)
+  const [small, large] = (one?.persons.size ?? 0) < (other?.persons.size ?? 0) ? [one, other] : [other, one]
+  const cluster = large ?? { persons: new Set<string>(), pair }
+  for (const person of [pair.into, pair.source, ...(small === large ? [] : (small?.persons ?? []))]) {
+    cluster.persons.add(person)
+    clusters.set(person, cluster)
+  }
+  return cluster
 }
 
 class ProjectIds implements IdsToLoad {
   readonly projectId: number
   readonly distinctIds = new Set<string>()
-  readonly wholePersonsOf = new Set<string>()
   readonly personUuids = new Set<string>()
   readonly groups = new Map<string, Set<string>>()
-  readonly #clusters = new Map<string, Cluster>()
+  /** By both ids; the length tells where the first one ends. */
+  readonly #merges = new Map<string, MergeIds>()
 
   constructor(projectId: number) {
     this.projectId = projectId
@@ -61,29 +97,12 @@ class ProjectIds implements IdsToLoad {
     this.groups.set(type, keys.add(key))
   }
 
-  /**
-   * A source is needed whole. Where several merges touch, a survivor of one may be the source of the next, and all
-   * are. A survivor of a single merge, however often it is repeated, is not: it may have millions of ids.
-   */
+  get merges(): readonly MergeIds[] {
+    return [...this.#merges.values()]
+  }
+
   addMerge(pair: MergeIds): void {
     this.distinctIds.add(pair.into).add(pair.source)
-    this.wholePersonsOf.add(pair.source)
-    const cluster = this.#unite(this.#clusters.get(pair.into), this.#clusters.get(pair.source), pair)
-    if (cluster.pair?.into !== pair.into || cluster.pair.source !== pair.source) cluster.pair = null
-  }
-
-  /** Ends the list. */
-  close(): void {
-    for (const [id, { pair }] of this.#clusters) if (pair === null) this.wholePersonsOf.add(id)
-  }
-
-  #unite(one: Cluster | undefined, other: Cluster | undefined, pair: MergeIds): Cluster {
-    const [small, large] = (one?.ids.size ?? 0) < (other?.ids.size ?? 0) ? [one, other] : [other, one]
-    const cluster = large ?? { ids: new Set<string>(), pair }
-    for (const id of [pair.into, pair.source, ...(small === large ? [] : (small?.ids ?? []))]) {
-      cluster.ids.add(id)
-      this.#clusters.set(id, cluster)
-    }
-    return cluster
+    this.#merges.set(`${pair.into.length} ${pair.into}${pair.source}`, pair)
   }
 }

@@ -1,8 +1,9 @@
 // Loads what a step must know: set by set, a handful of statements however many ids the step names, and only rows that
 // are not remembered from earlier steps.
 
-import type { IdsToLoad } from '../identity/ids-to-load.ts'
+import { type IdsToLoad, personsToLoadWhole } from '../identity/ids-to-load.ts'
 import type { Group, Known, KnownProject, Person } from '../identity/known.ts'
+import { assert } from '../lib/assert.ts'
 import type { Micros } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { PersonCache } from './person-cache.ts'
@@ -36,7 +37,10 @@ class LoadedProject implements KnownProject {
   }
 
   distinctIdsOf(personUuid: string): readonly string[] {
-    return this.distinctIds.get(personUuid) ?? []
+    const distinctIds = this.distinctIds.get(personUuid)
+    // Going on without them would leave ids behind that belong to nobody.
+    assert(distinctIds !== undefined, 'the ids of a person that goes away were loaded')
+    return distinctIds
   }
 
   group(type: string, key: string): Group | null {
@@ -199,12 +203,8 @@ async function loadWholePersons(
   const projectIds: number[] = []
   const uuids: string[] = []
   for (const [projectId, { ids, owners, persons }] of projects) {
-    const whole = new Set(ids.personUuids)
-    for (const distinctId of ids.wholePersonsOf) {
-      const owner = owners.get(distinctId)
-      if (owner !== undefined) whole.add(owner)
-    }
-    for (const uuid of whole) {
+    const merged = personsToLoadWhole(ids.merges, (distinctId) => owners.get(distinctId) ?? null)
+    for (const uuid of new Set([...ids.personUuids, ...merged])) {
       if (!persons.has(uuid)) continue
       projectIds.push(projectId)
       uuids.push(uuid)

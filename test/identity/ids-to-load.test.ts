@@ -1,5 +1,5 @@
 import t from 'tap'
-import { idsToLoad } from '../../src/identity/ids-to-load.ts'
+import { idsToLoad, personsToLoadWhole } from '../../src/identity/ids-to-load.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
 import { capturedBatch, inputOf, nowMs, type SentEvent } from './captured.ts'
 
@@ -12,8 +12,10 @@ function identify(distinctId: string, anonymousId: string): SentEvent {
   return { event: '$identify', distinct_id: distinctId, properties: { $anon_distinct_id: anonymousId } }
 }
 
-function wholePersons(...events: SentEvent[]): string[] {
-  return [...(idsToLoad(inputs(events))[0]?.wholePersonsOf ?? [])].sort()
+/** Of persons that are there by the names of their ids: `owners`, or each id is a person's only one. */
+function wholePersons(events: SentEvent[], owners: Record<string, string> = {}): string[] {
+  const merges = idsToLoad(inputs(events))[0]?.merges ?? []
+  return [...personsToLoadWhole(merges, (id) => owners[id] ?? id)].sort()
 }
 
 t.test('lists every id that is named, by project', async (t) => {
@@ -32,18 +34,33 @@ t.test('lists every id that is named, by project', async (t) => {
   t.same([...(second?.distinctIds ?? [])], ['plain'])
 })
 
+t.test('lists every merge once', async (t) => {
+  const [ids] = idsToLoad(inputs([identify('a', 'bc'), identify('ab', 'c'), identify('a', 'bc')]))
+  t.same(ids?.merges, [
+    { into: 'a', source: 'bc' },
+    { into: 'ab', source: 'c' },
+  ])
+})
+
 t.test('asks for the whole person of a source only', async (t) => {
-  t.same(wholePersons(identify('user', 'anon')), ['anon'])
-  t.same(wholePersons(identify('user', 'anon'), identify('user', 'anon')), ['anon'])
-  t.same(wholePersons(identify('a', 'b'), identify('c', 'd')), ['b', 'd'])
-  t.same(wholePersons({ event: '$create_alias', distinct_id: 'x', properties: { alias: 'y' } }), ['x'])
-  t.same(wholePersons(identify('a', 'a'), identify('a', 'null')), [])
+  t.same(wholePersons([identify('user', 'anon')]), ['anon'])
+  t.same(wholePersons([identify('user', 'anon'), identify('user', 'anon')]), ['anon'])
+  t.same(wholePersons([identify('a', 'b'), identify('c', 'd')]), ['b', 'd'])
+  t.same(wholePersons([{ event: '$create_alias', distinct_id: 'x', properties: { alias: 'y' } }]), ['x'])
+  t.same(wholePersons([identify('a', 'a'), identify('a', 'null')]), [])
 })
 
 t.test('asks for all persons where merges touch, since a survivor may be the next source', async (t) => {
-  t.same(wholePersons(identify('a', 'b'), identify('c', 'b')), ['a', 'b', 'c'])
-  t.same(wholePersons(identify('a', 'b'), identify('b', 'c')), ['a', 'b', 'c'])
-  t.same(wholePersons(identify('a', 'b'), identify('c', 'd'), identify('b', 'd')), ['a', 'b', 'c', 'd'])
+  t.same(wholePersons([identify('a', 'b'), identify('c', 'b')]), ['a', 'b', 'c'])
+  t.same(wholePersons([identify('a', 'b'), identify('b', 'c')]), ['a', 'b', 'c'])
+  t.same(wholePersons([identify('a', 'b'), identify('c', 'd'), identify('b', 'd')]), ['a', 'b', 'c', 'd'])
+})
+
+t.test('sees merges touch in a person whose ids they name', async (t) => {
+  const owners = { a1: 'A', a2: 'A', b1: 'B', b2: 'B' }
+  t.same(wholePersons([identify('b1', 'a1'), identify('c', 'a2')], owners), ['A', 'B', 'c'])
+  t.same(wholePersons([identify('b1', 'a1'), identify('b2', 'a2')], owners), ['A'], 'the same merge twice')
+  t.same(wholePersons([identify('a1', 'a2')], owners), [], 'no merge at all')
 })
 
 t.test('lists groups and persons that are deleted', async (t) => {

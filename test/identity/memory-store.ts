@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert'
 import { bornIdOf } from '../../src/identity/born-id.ts'
 import type { Changes, PersonMerge, Warning } from '../../src/identity/changes.ts'
 import { fold } from '../../src/identity/fold.ts'
-import { type IdsToLoad, idsToLoad } from '../../src/identity/ids-to-load.ts'
+import { type IdsToLoad, idsToLoad, personsToLoadWhole } from '../../src/identity/ids-to-load.ts'
 import { readMembers } from '../../src/identity/json-members.ts'
 import type { Group, Known, KnownProject, Person } from '../../src/identity/known.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
@@ -246,7 +246,7 @@ export class MemoryStore {
 
 function knownProject(tables: ProjectTables, ids: IdsToLoad): KnownProject {
   const { persons, owners } = tables
-  const whole = new Set([...ids.wholePersonsOf].map((id) => owners.get(id)))
+  const whole = personsToLoadWhole(ids.merges, (id) => owners.get(id) ?? null)
   return {
     hasEvents: tables.hasEvents,
     groupTypes: tables.groupTypes,

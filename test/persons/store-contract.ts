@@ -233,6 +233,30 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     })
   })
 
+  t.test(
+    'moves every id of a person that takes in another and then goes, named by an id of that',
+    async (t) => {
+      const world = await makeWorld(t)
+      const store = world.open()
+      t.teardown(() => store.close())
+      await store.take(epoch)
+      const join = (into: string, source: string): SentEvent => {
+        return { event: '$merge_dangerously', distinct_id: into, properties: { alias: source } }
+      }
+      const known = [join('a1', 'a2'), join('b1', 'b2'), { event: 'e', distinct_id: 'c' }]
+      await store.apply(stepOf(start, at(80), eventsOf(known)))
+      // No id is in both merges: that the second one takes b away follows from a being b by then.
+      await store.apply(stepOf(at(80), at(160), eventsOf([join('b1', 'a1'), join('c', 'a2')])))
+      const cBorn = '013dafea-5553-5166-bba1-4d5d637c6839'
+      t.match(await world.dump(), {
+        tables: [
+          { persons: [{ uuid: cBorn }], owners: ['a1', 'a2', 'b1', 'b2', 'c'].map((id) => [id, cBorn]) },
+          {},
+        ],
+      })
+    },
+  )
+
   t.test('keeps warnings of spikes, but not of projects that are not there', async (t) => {
     const world = await makeWorld(t)
     const store = world.open()
