@@ -104,6 +104,12 @@ const rows = {
   lineage_foreign: row(500, 'server_error', 'The stores belong to different journals.', { exitCode: 78 }),
   schema_newer: row(500, 'server_error', 'The database was migrated by a newer Spate.', { exitCode: 78 }),
   data_dir_unusable: row(500, 'server_error', 'The data folder cannot be used.', { exitCode: 73 }),
+  // The command line, asking a running server
+  server_unavailable: row(503, 'server_error', 'The server does not answer.', {
+    retryable: true,
+    exitCode: 69,
+  }),
+  server_refused: row(500, 'server_error', 'The server refused.', { exitCode: 1 }),
   storage_failed: row(500, 'server_error', 'The disk failed.', { exitCode: 70 }),
 } satisfies Record<string, ErrorRow>
 

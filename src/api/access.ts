@@ -41,6 +41,7 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/projects/:project_id/groups_types': { scope: 'group:read', level: levels.member },
   'GET /api/projects/:project_id/ingestion_warnings': { scope: 'query:read', level: levels.member },
   'GET /api/projects/:project_id/persons': { scope: 'person:read', level: levels.member },
+  'GET /api/projects/:project_id/persons/explain': { scope: 'person:read', level: levels.member },
   'GET /api/projects/:project_id/persons/:uuid': { scope: 'person:read', level: levels.member },
   'PATCH /api/organizations/:id': { scope: 'organization:write', level: levels.administrator },
   'POST /api/organizations': { scope: 'organization:write', level: null },

@@ -9,8 +9,10 @@ import { systemClock } from '../lib/clock.ts'
 import { supervise } from '../supervisor.ts'
 import { openLog } from '../telemetry/log.ts'
 import { runDoctor } from './doctor.ts'
+import { runExplain } from './explain.ts'
 import { runMigrate } from './migrate.ts'
 import { runReseal } from './reseal.ts'
+import type { ServerAddress } from './server-client.ts'
 
 const exitUsage = 2
 
@@ -54,6 +56,20 @@ program
     const { text, isHealthy } = await runDoctor({ asJson: json === true })
     process.stdout.write(text)
     process.exitCode = isHealthy ? 0 : 1
+  })
+
+program
+  .command('explain')
+  .description('tell which events and merges made a person; asks the running server')
+  .argument('<distinct_id>', 'any of its ids')
+  .option('--project <id or key>', 'project id or project API key; default: the only one')
+  .option('--key <key>', 'personal API key; default: the one in DATA_DIR/bootstrap.json')
+  .option('--url <url>', 'where the server is; default: from HOST and PORT')
+  .option('--json', 'print the account as JSON')
+  .action(async (distinctId: string, options: ServerAddress & { project?: string; json?: true }) => {
+    const { json, ...others } = options
+    const asJson = json === true
+    process.stdout.write(await runExplain(loadConfig(), { distinctId, asJson, ...others }))
   })
 
 try {

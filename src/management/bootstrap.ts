@@ -57,7 +57,7 @@ const valuesSchema = Type.Object({
 export async function bootstrap(options: BootstrapOptions): Promise<Bootstrap> {
   const { postgres, dataDir, config } = options
   const file = join(dataDir, fileName)
-  const earlier = readValues(file)
+  const earlier = readBootstrap(dataDir)
   return postgres.transaction(async (session) => {
     await session.query('select pg_advisory_xact_lock($1)', [lockId])
     const { rows } = await session.query<{ empty: boolean }>(
@@ -77,7 +77,12 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrap> {
   })
 }
 
-function readValues(file: string): BootstrapValues | null {
+/**
+ * What the first start has left in `dataDir`; null when another database was there before.
+ * Errors: data_dir_unusable for a file that cannot be understood.
+ */
+export function readBootstrap(dataDir: string): BootstrapValues | null {
+  const file = join(dataDir, fileName)
   if (!existsSync(file)) return null
   const text = readFileSync(file, 'utf8')
   const value = parseOrNull(text)

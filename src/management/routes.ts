@@ -4,6 +4,7 @@ import { openApiOperations } from '../api/openapi.ts'
 import { operationRoutes } from '../api/operation-routes.ts'
 import { openAuthentication } from '../api/principal.ts'
 import { RateLimit } from '../api/rate-limit.ts'
+import type { Events } from '../events/client.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -20,13 +21,14 @@ import { organizationCreate } from './organization-create.ts'
 import { organizationOperations } from './organizations.ts'
 import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
+import { personExplain } from './person-explain.ts'
 import { personsList } from './persons-list.ts'
 import { organizationUsage } from './usage.ts'
 import { warningsList } from './warnings-list.ts'
 
 export interface ManagementOptions {
   readonly postgres: Postgres
-  readonly events: EventsReader
+  readonly events: EventsReader & Pick<Events, 'query'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands
   readonly siteUrl: string | null
@@ -46,6 +48,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     warningsList(warnings),
     personsList(),
     personDetail(),
+    personExplain(events.query.bind(events)),
     personDelete(commands, clock),
     groupTypesList(),
     groupsList(),

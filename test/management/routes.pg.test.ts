@@ -16,7 +16,10 @@ t.test('serves the operations under the public document of them', async (t) => {
 
 t.test('refuses trusted proxies that cannot be read', async (t) => {
   const { postgres, warnings } = await openWorld(t)
-  const events = { listEvents: async () => ({ events: [], next: null }) }
+  const events = {
+    listEvents: async () => ({ events: [], next: null }),
+    query: async () => ({ columns: [], rows: [] }),
+  }
   const clock = { nowMs: () => 0, monotonicMs: () => 0 }
   const { silentLog: log } = await import('../support/postgres.ts')
   const commands = { carryOut: async () => {} }
