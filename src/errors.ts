@@ -82,6 +82,8 @@ const rows = {
   max_value: row(400, 'validation_error', 'This value is too large.'),
   min_value: row(400, 'validation_error', 'This value is too small.'),
   not_a_list: row(400, 'validation_error', 'Expected a list of items.'),
+  unique: row(400, 'validation_error', 'This field must be unique.'),
+  conflict: row(409, 'invalid_request', 'The object was changed meanwhile.'),
   address_refused: row(400, 'validation_error', 'This address may not be called.', {
     publicCode: 'invalid_input',
   }),

@@ -47,6 +47,66 @@ const table: Readonly<Record<string, Access>> = {
   'POST /api/organizations': { scope: 'organization:write', level: null },
   'PUT /api/organizations/:id': { scope: 'organization:write', level: levels.administrator },
   'DELETE /api/projects/:project_id/persons/:uuid': { scope: 'person:write', level: levels.member },
+  'GET /api/projects/:project_id/feature_flags': { scope: 'feature_flag:read', level: levels.member },
+  'POST /api/projects/:project_id/feature_flags': { scope: 'feature_flag:write', level: levels.member },
+  'GET /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:read', level: levels.member },
+  'PUT /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:write', level: levels.member },
+  'PATCH /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:write', level: levels.member },
+  'GET /api/projects/:project_id/feature_flags/activity': {
+    scope: 'feature_flag:read',
+    level: levels.member,
+  },
+  'GET /api/projects/:project_id/feature_flags/:id/activity': {
+    scope: 'feature_flag:read',
+    level: levels.member,
+  },
+  'GET /api/projects/:project_id/cohorts': { scope: 'cohort:read', level: levels.member },
+  'POST /api/projects/:project_id/cohorts': { scope: 'cohort:write', level: levels.member },
+  'GET /api/projects/:project_id/cohorts/:id': { scope: 'cohort:read', level: levels.member },
+  'PUT /api/projects/:project_id/cohorts/:id': { scope: 'cohort:write', level: levels.member },
+  'PATCH /api/projects/:project_id/cohorts/:id': { scope: 'cohort:write', level: levels.member },
+  'GET /api/projects/:project_id/cohorts/activity': { scope: 'cohort:read', level: levels.member },
+  'GET /api/projects/:project_id/cohorts/:id/activity': { scope: 'cohort:read', level: levels.member },
+  'POST /api/projects/:project_id/cohorts/:id/add_persons_to_static_cohort': {
+    scope: 'cohort:write',
+    level: levels.member,
+  },
+  'PATCH /api/projects/:project_id/cohorts/:id/add_persons_to_static_cohort': {
+    scope: 'cohort:write',
+    level: levels.member,
+  },
+  'POST /api/projects/:project_id/cohorts/:id/remove_person_from_static_cohort': {
+    scope: 'cohort:write',
+    level: levels.member,
+  },
+  'PATCH /api/projects/:project_id/cohorts/:id/remove_person_from_static_cohort': {
+    scope: 'cohort:write',
+    level: levels.member,
+  },
+  'GET /api/projects/:project_id/early_access_feature': {
+    scope: 'early_access_feature:read',
+    level: levels.member,
+  },
+  'POST /api/projects/:project_id/early_access_feature': {
+    scope: 'early_access_feature:write',
+    level: levels.member,
+  },
+  'GET /api/projects/:project_id/early_access_feature/:id': {
+    scope: 'early_access_feature:read',
+    level: levels.member,
+  },
+  'PUT /api/projects/:project_id/early_access_feature/:id': {
+    scope: 'early_access_feature:write',
+    level: levels.member,
+  },
+  'PATCH /api/projects/:project_id/early_access_feature/:id': {
+    scope: 'early_access_feature:write',
+    level: levels.member,
+  },
+  'DELETE /api/projects/:project_id/early_access_feature/:id': {
+    scope: 'early_access_feature:write',
+    level: levels.member,
+  },
 }
 
 /** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */

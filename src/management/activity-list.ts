@@ -4,19 +4,7 @@ import { Type } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
-import { userJson, userSchema } from './user-rows.ts'
-
-const activitySchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  user: Type.Union([userSchema, Type.Null()]),
-  activity: Type.String(),
-  scope: Type.String(),
-  item_id: Type.String(),
-  detail: Type.Object({
-    changes: Type.Array(Type.Object({ field: Type.String(), before: Type.Unknown(), after: Type.Unknown() })),
-  }),
-  created_at: Type.String({ format: 'date-time' }),
-})
+import { activitySchema, selectActivity } from './activity-rows.ts'
 
 const query = Type.Object({
   scope: Type.Optional(Type.String({ description: 'Only changes of this kind of thing.' })),
@@ -39,8 +27,7 @@ export function activityList(): Operation {
     handle: ({ organization, sql, query, request, url }) => {
       const { scope, item_id, user } = query
       return countedPage(sql, {
-        select: `select entry.id, ${userJson} as user, activity, scope, item_id, detail, entry.created_at
-          from organization_activity entry left join app_user on app_user.id = entry.user_id
+        select: `${selectActivity}
           where entry.organization_id = $1 and ($2::text is null or scope = $2)
             and ($3::text is null or item_id = $3) and ($4::uuid is null or app_user.uuid = $4)`,
         params: [organization.id, scope || null, item_id || null, user || null],

@@ -11,12 +11,17 @@ import type { Clock } from '../lib/clock.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import { activityList } from './activity-list.ts'
+import { cohortMemberOperations } from './cohort-members.ts'
+import { cohortOperations } from './cohorts.ts'
 import type { Commands } from './commands.ts'
+import { earlyAccessOperations } from './early-access-features.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
+import { featureFlagOperations } from './feature-flags.ts'
 import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { itemActivityOperations } from './item-activity.ts'
 import { organizationCreate } from './organization-create.ts'
 import { organizationOperations } from './organizations.ts'
 import { personDelete } from './person-delete.ts'
@@ -54,6 +59,12 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     groupsList(),
     groupFind(),
     organizationUsage(clock),
+    ...featureFlagOperations(clock),
+    ...itemActivityOperations({ resource: 'feature_flags', scope: 'FeatureFlag', table: 'feature_flag' }),
+    ...cohortOperations(clock),
+    ...cohortMemberOperations(clock),
+    ...itemActivityOperations({ resource: 'cohorts', scope: 'Cohort', table: 'cohort' }),
+    ...earlyAccessOperations(clock),
   ]
   const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
   return operationRoutes([...operations, ...openApiOperations(operations)], {
