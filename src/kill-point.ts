@@ -11,11 +11,14 @@ export const journalKillPoints = [
 
 export const eventsKillPoints = ['in_duck_commit', 'after_duck_commit', 'in_checkpoint'] as const
 
+export const mirrorKillPoints = ['in_mirror_commit', 'after_mirror_commit'] as const
+
 export const personsKillPoints = ['in_persons_save', 'in_persons_commit', 'after_persons_commit'] as const
 
 export type KillPoint =
   | (typeof journalKillPoints)[number]
   | (typeof eventsKillPoints)[number]
+  | (typeof mirrorKillPoints)[number]
   | (typeof personsKillPoints)[number]
 
 /** Ends the process without another instruction when `killAt` is this point. */

@@ -25,6 +25,7 @@ import { openCommands } from './management/commands.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
+import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { docsRoutes } from './pages/docs.ts'
 import { openPersons, type Persons } from './persons/client.ts'
 import { releaseAll } from './release-all.ts'
@@ -91,6 +92,7 @@ interface Rooms {
   readonly warnings: IngestionWarnings
   readonly events: Events
   readonly persons: Persons
+  readonly mirror: Mirror
   readonly pool: DecodePool
 }
 
@@ -146,12 +148,15 @@ async function openRooms(
     log,
     clock,
   })
+  const mirror = openMirror({ postgres, events, persons, log, clock })
+  // Closed behind the persons: what their last step changed is mirrored too.
+  releasers.push(() => mirror.close())
   releasers.push(() => persons.close())
   persons.onApplied(() => projects.usageMayHaveGrown())
   releaseApplied(journal, events, persons)
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
-  return { journal, database, firstStart, projects, definitions, warnings, events, persons, pool }
+  return { journal, database, firstStart, projects, definitions, warnings, events, persons, mirror, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -164,12 +169,13 @@ async function untilReady(database: Database): Promise<Bootstrap> {
 }
 
 async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOptions): Promise<HttpServer> {
-  const { journal, database, projects, warnings, events, persons, pool } = rooms
+  const { journal, database, projects, warnings, events, persons, mirror, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
     events: () => events.state(),
     persons: () => persons.state(),
+    mirror: () => mirror.state(),
     decodeQueueBytes: () => pool.queuedBytes(),
     openBodyBytes: () => httpState().bodyBytes,
     openRequests: () => httpState().openRequests,
@@ -218,7 +224,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
 }
 
 /** What keeps the server from being well, for /_readyz. */
-function problemsOf({ journal, database, events, persons }: Rooms): HealthReason[] {
+function problemsOf({ journal, database, events, persons, mirror }: Rooms): HealthReason[] {
   const problems: HealthReason[] = []
   const { lanes: states } = journal.state()
   for (const lane of lanes) {
@@ -246,6 +252,8 @@ function problemsOf({ journal, database, events, persons }: Rooms): HealthReason
   // Without the database there are no persons either: one reason is enough.
   if (personsReason !== null && postgres === null)
     problems.push({ component: 'persons', reason: personsReason, stopsCapture: false })
+  const mirrorReason = mirror.state().reason
+  if (mirrorReason !== null) problems.push({ component: 'mirror', reason: mirrorReason, stopsCapture: false })
   return problems
 }
 
@@ -257,7 +265,7 @@ function greetOf(config: Config, { firstStart }: Rooms, port: number): string | 
 }
 
 function diagnosisOf(rooms: Rooms, http: HttpServer): object {
-  const { journal, events, persons, pool } = rooms
+  const { journal, events, persons, mirror, pool } = rooms
   return {
     problems: problemsOf(rooms),
     http: http.state(),
@@ -265,6 +273,7 @@ function diagnosisOf(rooms: Rooms, http: HttpServer): object {
     journal: journal.state(),
     events: events.state(),
     persons: persons.state(),
+    mirror: mirror.state(),
     memory: process.memoryUsage(),
   }
 }

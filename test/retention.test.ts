@@ -35,6 +35,7 @@ t.test('the journal forgets what both readers are done with, each lane by itself
         spiking: 0,
         lastTransaction: null,
         applied,
+        changes: null,
         lagBytes: at(0, 0),
       }),
       onApplied: (listener) => listeners.push(() => listener(at(0, 0))),

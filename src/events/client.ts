@@ -4,7 +4,6 @@
 // Opening does not block: `openEvents` returns at once, and until the store is open reads are answered with
 // events_unavailable. A lost store or thread is never replaced: `onFailed` tells the process to end.
 
-import { Piscina } from 'piscina'
 import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../consumer/offset.ts'
 import { Waiters } from '../consumer/waiters.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
@@ -14,13 +13,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { StepOutcome } from './consumer.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
-import {
-  type Answer,
-  type EventsTasks,
-  type QueryResult,
-  type QueryValue,
-  valueOfAnswer,
-} from './messages.ts'
+import type { EventsTasks, QueryResult, QueryValue } from './messages.ts'
+import { MirrorWriter } from './mirror-writer.ts'
+import { EventsPool, type Fields, lost } from './pool.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
@@ -56,6 +51,7 @@ export interface EventsState {
 }
 
 export interface Events {
+  readonly mirror: MirrorWriter
   /** Errors: events_unavailable, reads_overloaded, invalid_input. */
   listEvents(filter: EventFilter): Promise<EventPage>
   /** Runs one SELECT of our own making, with parameters $1, $2, …. Errors: as `listEvents`. */
@@ -75,12 +71,6 @@ export interface Events {
 const readsMax = 4
 const readsWaitingMax = 64
 
-/** From dist/src/events to dist/workers. */
-const threadFile = new URL('../../workers/events.js', import.meta.url).href
-
-/** What a task of kind `K` carries. */
-type Fields<K extends keyof EventsTasks> = Omit<EventsTasks[K][0], 'kind'>
-
 /** Starts the events thread. Returns before the store is open. */
 export function openEvents(options: EventsOptions): Events {
   return new EventsClient(options)
@@ -88,7 +78,8 @@ export function openEvents(options: EventsOptions): Events {
 
 class EventsClient implements Events {
   readonly #options: EventsOptions
-  readonly #pool: Piscina
+  readonly mirror: MirrorWriter
+  readonly #pool: EventsPool
   readonly #pump: Pump
   readonly #gate = new ReadGate(readsMax, readsWaitingMax)
   readonly #waiters = new Waiters()
@@ -107,28 +98,21 @@ class EventsClient implements Events {
 
   constructor(options: EventsOptions) {
     this.#options = options
-    this.#pool = new Piscina({
-      filename: threadFile,
-      minThreads: 1,
-      maxThreads: 1,
-      // All reads and one task of the pump run side by side; the gate keeps the line.
-      concurrentTasksPerWorker: readsMax + 2,
-      maxQueue: readsMax + 2,
-      // With Atomics on, the thread would sleep between tasks and DuckDB's promises would not settle.
-      atomics: 'disabled',
-    })
-    this.#pool.on('workerDestroy', () => this.#fail(lost('it has ended')))
-    this.#pool.on('error', (error: unknown) => this.#fail(lost(messageOf(error))))
+    this.#pool = new EventsPool(readsMax, (error) => this.#fail(error))
     this.#pump = new Pump(
       {
         waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),
-        step: () => this.#ask('step', { committed: this.#committed() }),
+        step: () => this.#pool.ask('step', { committed: this.#committed() }),
         checkpoint: () => this.#checkpoint(),
         stepped: (outcome) => this.#stepped(outcome),
         failed: (error) => this.#fail(error),
       },
       options.clock,
     )
+    this.mirror = new MirrorWriter({
+      write: (kind, task) => this.#guarded(() => this.#pool.ask(kind, task)),
+      wrote: (walBytes) => this.#pump.wrote(walBytes),
+    })
     options.journal.onCommitted(() => this.#wake())
     this.#opening = this.#open().catch((error: unknown) => this.#fail(error))
   }
@@ -182,7 +166,7 @@ class EventsClient implements Events {
       this.#isReady = false
       this.#pump.halt()
       this.#waiters.reject(new ServiceError('stopping'))
-      if (this.#failure === null) await this.#ask('close', {})
+      if (this.#failure === null) await this.#pool.ask('close', {})
       await this.#pool.destroy()
     }
   }
@@ -191,9 +175,10 @@ class EventsClient implements Events {
     const { dataDir, journalDir, journal, memoryLimitBytes, threads, killAt, log } = this.#options
     const state = journal.state()
     const task = { dataDir, journalDir, journal: state, memoryLimitBytes, threads, killAt }
-    const opened = await this.#ask('open', task)
+    const opened = await this.#pool.ask('open', task)
     this.#offsets = opened.offsets
     this.#counts = opened.counts
+    this.mirror.opened(opened.mirrored)
     this.#reason = opened.reason
     for (const remedy of opened.remedies) log.warn({}, `events: ${remedy}`)
     if (opened.reason !== null) log.error({}, `events: loading is stopped: ${opened.reason}`)
@@ -209,27 +194,26 @@ class EventsClient implements Events {
     else this.#pump.wake()
   }
 
-  async #read<K extends 'list' | 'query'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+  #read<K extends 'list' | 'query'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+    return this.#guarded(() => this.#gate.run(() => this.#pool.ask(kind, task)))
+  }
+
+  /** Asks the store something while it is there. Errors: events_unavailable; those of `ask`. */
+  async #guarded<T>(ask: () => Promise<T>): Promise<T> {
     if (!this.#isReady || this.#failure !== null) throw this.#unavailable()
     try {
-      return await this.#gate.run(() => this.#ask(kind, task))
+      return await ask()
     } catch (error) {
       if (isServiceError(error, 'storage_failed')) this.#fail(error)
       throw error
     }
   }
 
-  /** Sends one task to the thread and returns the value of its answer. */
-  async #ask<K extends keyof EventsTasks>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
-    // The thread answers each kind of task as EventsTasks says.
-    const given = (await this.#pool.run({ kind, ...task })) as Answer<EventsTasks[K][1]>
-    return valueOfAnswer(given)
-  }
-
   async #checkpoint() {
-    const done = await this.#ask('checkpoint', {})
+    const done = await this.#pool.ask('checkpoint', {})
     if (done.offsets !== null) {
       this.#checkpointed = positionsOf(done.offsets)
+      this.mirror.checkpointed(done.mirrored)
       for (const listener of this.#checkpointListeners) listener(this.#checkpointed)
     }
     return done
@@ -292,8 +276,4 @@ class EventsClient implements Events {
   #lagBytes(lane: Lane): number {
     return Math.max(0, this.#options.journal.state().lanes[lane].committed - this.#offsets[lane].position)
   }
-}
-
-function lost(why: string): ServiceError {
-  return new ServiceError('storage_failed', { detail: `the events thread was lost: ${why}` })
 }

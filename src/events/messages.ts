@@ -7,6 +7,7 @@ import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
+import type { MirrorCursor, Mirrored, MirrorPage } from './mirror-page.ts'
 import type { Counts } from './progress.ts'
 
 export interface OpenTask {
@@ -27,11 +28,14 @@ export interface Opened {
   readonly remedies: readonly string[]
   /** Why loading cannot go on; null when it can. */
   readonly reason: string | null
+  readonly mirrored: Mirrored
 }
 
 export interface Checkpointed {
   /** Everything before these offsets is in the file itself. Null when reads kept the checkpoint from happening. */
   readonly offsets: Offsets | null
+  /** Where the mirror stood. */
+  readonly mirrored: MirrorCursor | null
   readonly walBytes: number
 }
 
@@ -49,11 +53,17 @@ export interface Stepped {
   readonly walBytes: number
 }
 
+export interface Mirroring extends Mirrored {
+  readonly walBytes: number
+}
+
 /** What the thread does, with the answer each gets. */
 export interface EventsTasks {
   open: [task: OpenTask, answer: Opened]
   step: [task: { readonly kind: 'step'; readonly committed: Positions }, answer: Stepped]
   checkpoint: [task: { readonly kind: 'checkpoint' }, answer: Checkpointed]
+  mirror: [task: { readonly kind: 'mirror'; readonly page: MirrorPage }, answer: Mirroring]
+  tend_mirror: [task: { readonly kind: 'tend_mirror' }, answer: Mirroring]
   list: [task: { readonly kind: 'list'; readonly filter: EventFilter }, answer: EventPage]
   query: [
     task: { readonly kind: 'query'; readonly sql: string; readonly values: readonly QueryValue[] },

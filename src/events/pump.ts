@@ -76,6 +76,14 @@ export class Pump {
     })
   }
 
+  /** Something beside the steps was written; the write-ahead log has so many bytes now. */
+  wrote(walBytes: number): void {
+    this.#walBytes = walBytes
+    this.#isUnsafe = true
+    this.#lastStepMs = this.#clock.monotonicMs()
+    this.wake()
+  }
+
   /** Somebody waits for what is committed: load it without a pause. */
   hurry(): void {
     this.#isHurried = true

@@ -1,5 +1,6 @@
 // The inside of the events thread: the only owner of the DuckDB file. It does one task at a time for the writing side
-// (open, step, checkpoint, close come one after the other from the main thread) and any number of reads beside it.
+// (open, step, checkpoint, what concerns the mirror, close), in the order in which they come, and any number of reads
+// beside it.
 
 import { origin, type Positions } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
@@ -16,10 +17,13 @@ import {
   answer,
   type Checkpointed,
   type EventsTask,
+  type Mirroring,
   type Opened,
   type OpenTask,
   type Stepped,
 } from './messages.ts'
+import { Mirror } from './mirror.ts'
+import type { Mirrored } from './mirror-page.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
 import { openStore, type Store } from './store.ts'
@@ -30,6 +34,7 @@ export type OpenReader = (journalDir: string, quarantineDir: string) => JournalR
 interface Open {
   readonly store: Store
   readonly consumer: Consumer
+  readonly mirror: Mirror
   readonly readers: Readers
   readonly killAt: string | null
 }
@@ -38,6 +43,8 @@ export class EventsThread {
   readonly #clock: Clock
   readonly #openReader: OpenReader
   #open: Open | null = null
+  /** The last of the tasks that write. */
+  #writing: Promise<unknown> = Promise.resolve()
 
   constructor(clock: Clock, openReader: OpenReader) {
     this.#clock = clock
@@ -57,18 +64,29 @@ export class EventsThread {
       throw new ServiceError('storage_failed', { detail: 'the events thread has no open store' })
     switch (task.kind) {
       case 'step':
-        return this.#step(open, task.committed)
+        return this.#inTurn(() => this.#step(open, task.committed))
       case 'checkpoint':
-        return this.#checkpoint(open)
+        return this.#inTurn(() => this.#checkpoint(open))
+      case 'mirror':
+        return this.#inTurn(() => this.#mirror(open, open.mirror.apply(task.page)))
+      case 'tend_mirror':
+        return this.#inTurn(() => this.#mirror(open, open.mirror.tend()))
       case 'list':
         return open.readers.run((connection) => listEvents(connection, task.filter))
       case 'query':
         return open.readers.run((connection) => runQuery(connection, task.sql, task.values))
       case 'close':
-        return this.#close(open)
+        return this.#inTurn(() => this.#close(open))
       default:
         return unreachable(task)
     }
+  }
+
+  /** Runs `write` when the writing tasks before it have ended: they share a connection, and so a transaction. */
+  #inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const turn = this.#writing.then(write)
+    this.#writing = turn.catch(() => {}) // told to whoever sent the task
+    return turn
   }
 
   async #openAll(task: OpenTask): Promise<Opened> {
@@ -81,9 +99,10 @@ export class EventsThread {
       const { epoch } = task.journal
       const { killAt } = task
       const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killAt })
-      this.#open = { store, consumer, readers: new Readers(store.instance, this.#clock), killAt }
+      const mirror = await Mirror.open(store.writer, { clock: this.#clock, killAt })
+      this.#open = { store, consumer, mirror, readers: new Readers(store.instance, this.#clock), killAt }
       const { offsets, counts } = consumer
-      return { offsets, counts, remedies: store.remedies, reason }
+      return { offsets, counts, remedies: store.remedies, reason, mirrored: mirror.mirrored }
     } catch (error) {
       store.close()
       throw error
@@ -97,16 +116,22 @@ export class EventsThread {
     return { outcome, walBytes: store.walBytes() }
   }
 
-  async #checkpoint({ store, consumer, killAt }: Open): Promise<Checkpointed> {
+  async #mirror({ store }: Open, writing: Promise<Mirrored>): Promise<Mirroring> {
+    return { ...(await writing), walBytes: store.walBytes() }
+  }
+
+  async #checkpoint({ store, consumer, mirror, killAt }: Open): Promise<Checkpointed> {
     const { offsets } = consumer
+    const mirrored = mirror.mirrored.cursor
     try {
       const done = store.writer.run('checkpoint')
       killPoint(killAt, 'in_checkpoint')
       await done
-      return { offsets, walBytes: store.walBytes() }
+      return { offsets, mirrored, walBytes: store.walBytes() }
     } catch (error) {
       // Anything but an invalidated instance leaves the store as it was: the next checkpoint takes it along.
-      if (failureOf(error) === 'transient') return { offsets: null, walBytes: store.walBytes() }
+      if (failureOf(error) === 'transient')
+        return { offsets: null, mirrored: null, walBytes: store.walBytes() }
       throw new ServiceError('storage_failed', { detail: shortMessage(error), cause: error })
     }
   }

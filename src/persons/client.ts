@@ -14,6 +14,7 @@ import { unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { StepOutcome } from './consumer.ts'
 import type { PersonsTasks } from './messages.ts'
+import type { ChangesEnd } from './persons-store.ts'
 import { type Next, Pump } from './pump.ts'
 
 export interface PersonsLog {
@@ -43,6 +44,8 @@ export interface PersonsState {
   readonly spiking: number
   readonly lastTransaction: { readonly events: number; readonly ms: number } | null
   readonly applied: Positions
+  /** Where the outbox ends, the same object until that has changed; null before the store was taken. */
+  readonly changes: ChangesEnd | null
   /** Bytes of journal that are committed and not applied. */
   readonly lagBytes: Readonly<Record<Lane, number>>
 }
@@ -85,6 +88,7 @@ class PersonsClient implements Persons {
   #quarantined = 0
   #spiking = 0
   #lastTransaction: PersonsState['lastTransaction'] = null
+  #changes: ChangesEnd | null = null
 
   constructor(options: PersonsOptions) {
     this.#options = options
@@ -122,6 +126,7 @@ class PersonsClient implements Persons {
       spiking: this.#spiking,
       lastTransaction: this.#lastTransaction,
       applied: positionsOf(this.#offsets ?? originOffsets),
+      changes: this.#changes,
       lagBytes: forLanes((lane) => this.#lagBytes(lane)),
     }
   }
@@ -201,8 +206,11 @@ class PersonsClient implements Persons {
     }
   }
 
-  #applied({ offsets, events, quarantined, spiking, ms, remarks }: StepOutcome & { kind: 'applied' }): void {
+  #applied(outcome: StepOutcome & { kind: 'applied' }): void {
+    const { offsets, events, quarantined, spiking, ms, changes, remarks } = outcome
     this.#reason = null
+    if (changes?.epoch !== this.#changes?.epoch || changes?.seq !== this.#changes?.seq)
+      this.#changes = changes
     this.#offsets = offsets
     this.#quarantined += quarantined
     this.#spiking += spiking

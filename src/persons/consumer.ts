@@ -20,7 +20,7 @@ import type { Clock } from '../lib/clock.ts'
 import { failureOf } from './failure.ts'
 import { type Gathered, gather, turnsOf } from './gather.ts'
 import { Pace } from './pace.ts'
-import type { PersonsStore, SetAsideEvent } from './persons-store.ts'
+import type { ChangesEnd, PersonsStore, SetAsideEvent } from './persons-store.ts'
 import { checkProgress, sameOffsets } from './progress.ts'
 import { setEventAside, shortMessage } from './quarantine.ts'
 import { Spikes } from './spikes.ts'
@@ -42,6 +42,8 @@ export type StepOutcome =
       /** Events that were too many for their distinct_id. */
       readonly spiking: number
       readonly ms: number
+      /** Where the outbox ends; null for a store without one. */
+      readonly changes: ChangesEnd | null
       /** What an operator should know, one sentence each. */
       readonly remarks: readonly string[]
     }
@@ -100,15 +102,8 @@ export class Consumer {
     if (!sameOffsets(stored.offsets, this.#offsets)) this.#suspicions = []
     this.#offsets = stored.offsets
     this.#isTaken = true
-    return {
-      kind: 'applied',
-      offsets: stored.offsets,
-      events: 0,
-      quarantined: 0,
-      spiking: 0,
-      ms: 0,
-      remarks: [],
-    }
+    const { offsets, changes } = stored
+    return { kind: 'applied', offsets, events: 0, quarantined: 0, spiking: 0, ms: 0, changes, remarks: [] }
   }
 
   async #apply(committed: Positions, startedMs: number): Promise<StepOutcome> {
@@ -169,7 +164,17 @@ export class Consumer {
       ),
     ]
     const spiking = spikes.reduce((sum, { count }) => sum + count, 0)
-    return { kind: 'applied', offsets: to, events, quarantined: setAside.length, spiking, ms, remarks }
+    const { changes } = this.#store
+    return {
+      kind: 'applied',
+      offsets: to,
+      events,
+      quarantined: setAside.length,
+      spiking,
+      ms,
+      changes,
+      remarks,
+    }
   }
 
   /** Writes the file of the condemned event, the one that the offset stands at. */

@@ -11,6 +11,14 @@ export interface StoredProgress {
   /** Of the journal it was loaded from. */
   readonly epoch: string
   readonly offsets: Offsets
+  /** Null for a store without an outbox. */
+  readonly changes: ChangesEnd | null
+}
+
+/** Where the outbox ends: its last change. */
+export interface ChangesEnd {
+  readonly epoch: string
+  readonly seq: number
 }
 
 /** A stretch of the journal, ready to be applied. */
@@ -43,6 +51,8 @@ export interface SetAsideEvent {
 }
 
 export interface PersonsStore {
+  /** Where the outbox ended when the store was taken, or the last step was applied. */
+  readonly changes: ChangesEnd | null
   /**
    * Takes the store for this process, with a connection of its own, and reads where it stands; a store that is new
    * begins with the journal `epoch`. What was taken before is given up.

@@ -16,7 +16,7 @@ import type { HeldSession, Postgres, Session } from '../postgres/pool.ts'
 import { FoldError } from './failure.ts'
 import { loadKnown } from './load.ts'
 import { PersonCache } from './person-cache.ts'
-import type { PersonsStep, PersonsStore, StoredProgress } from './persons-store.ts'
+import type { ChangesEnd, PersonsStep, PersonsStore, StoredProgress } from './persons-store.ts'
 import { moveProgress, readProgress } from './progress.ts'
 import { saveChanges } from './save.ts'
 
@@ -47,10 +47,15 @@ export class PostgresStore implements PersonsStore {
   readonly #cache: PersonCache
   #session: HeldSession | null = null
   #epoch = ''
+  #changes: ChangesEnd | null = null
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options
     this.#cache = new PersonCache(options.cacheBytesMax)
+  }
+
+  get changes(): ChangesEnd | null {
+    return this.#changes
   }
 
   async take(epoch: string): Promise<StoredProgress> {
@@ -60,7 +65,9 @@ export class PostgresStore implements PersonsStore {
       await this.#session.query(sessionSettings)
       await takeLock(this.#session)
       this.#epoch = epoch
-      return await readProgress(this.#session, epoch)
+      const stored = await readProgress(this.#session, epoch)
+      this.#changes = stored.changes
+      return stored
     } catch (error) {
       this.#giveUp()
       throw error
@@ -97,13 +104,14 @@ export class PostgresStore implements PersonsStore {
       return null
     }
     const changes = withSpikes(foldOf(known, step), known, step.spikes)
-    await saveChanges(session, changes)
+    const told = await saveChanges(session, changes)
     await saveRemarks(session, step)
     killPoint(killAt, 'in_persons_save')
     const commit = session.query('commit')
     killPoint(killAt, 'in_persons_commit')
     await commit
     killPoint(killAt, 'after_persons_commit')
+    this.#changes = told ?? this.#changes
     return changes
   }
 

@@ -15,6 +15,8 @@ export async function readProgress(session: Session, epoch: string): Promise<Sto
     realtime_index: number
     historical_position: Position
     historical_index: number
+    change_epoch: string
+    change_seq: number
   }>('select * from persons_progress')
   const row = rows[0]
   if (row === undefined)
@@ -25,6 +27,7 @@ export async function readProgress(session: Session, epoch: string): Promise<Sto
       realtime: { position: row.realtime_position, index: row.realtime_index },
       historical: { position: row.historical_position, index: row.historical_index },
     },
+    changes: { epoch: row.change_epoch, seq: row.change_seq },
   }
 }
 
@@ -57,7 +60,10 @@ export async function moveProgress(
  * Holds the store against the journal. Returns null when consuming can go on, or the reason why it cannot.
  * Errors: lineage_foreign when the store was made from another journal, or from more of this one than there is.
  */
-export function checkProgress({ epoch, offsets }: StoredProgress, journal: JournalState): string | null {
+export function checkProgress(
+  { epoch, offsets }: Pick<StoredProgress, 'epoch' | 'offsets'>,
+  journal: JournalState,
+): string | null {
   if (epoch !== journal.epoch) {
     const detail =
       `the persons in Postgres were made from journal ${epoch}, the journal here is ${journal.epoch}. Remedy: set ` +

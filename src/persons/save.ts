@@ -16,6 +16,7 @@ import type {
 } from '../identity/changes.ts'
 import type { Group, Person } from '../identity/known.ts'
 import type { Session } from '../postgres/pool.ts'
+import type { ChangesEnd } from './persons-store.ts'
 
 /** Everything that goes with a project; what has a foreign key goes by itself. */
 const tablesOfProject = [
@@ -31,8 +32,8 @@ const tablesOfProject = [
 /** Microseconds since the epoch as a timestamptz, exactly: the factor is an integer below 2^53. */
 const timestampOf = (micros: string) => `'epoch'::timestamptz + ${micros} * interval '1 microsecond'`
 
-/** Saves `changes` within the running transaction. */
-export async function saveChanges(session: Session, changes: Changes): Promise<void> {
+/** Saves `changes` within the running transaction. Returns where the outbox ends when something was added to it. */
+export async function saveChanges(session: Session, changes: Changes): Promise<ChangesEnd | null> {
   if (changes.projectsDeleted.length > 0) await deleteProjects(session, changes.projectsDeleted)
   if (changes.personsDeleted.length > 0) {
     await session.query(
@@ -54,8 +55,8 @@ export async function saveChanges(session: Session, changes: Changes): Promise<v
     )
   }
   if (changes.groups.length > 0) await saveGroups(session, changes.groups)
-  if (changes.storeChanges.length > 0) await saveStoreChanges(session, changes.storeChanges)
   await saveCounts(session, changes)
+  return changes.storeChanges.length > 0 ? await saveStoreChanges(session, changes.storeChanges) : null
 }
 
 async function deleteProjects(session: Session, projectIds: readonly number[]): Promise<void> {
@@ -147,7 +148,10 @@ async function saveGroups(session: Session, groups: readonly Group[]): Promise<v
 }
 
 /** Writes the tables that hold the present truth, and the outbox that tells of the way there. */
-async function saveStoreChanges(session: Session, changes: readonly StoreChange[]): Promise<void> {
+async function saveStoreChanges(
+  session: Session,
+  changes: readonly StoreChange[],
+): Promise<ChangesEnd | null> {
   const overrides = changes.filter((change) => change.kind === 'override')
   if (overrides.length > 0) {
     await session.query(
@@ -168,15 +172,17 @@ async function saveStoreChanges(session: Session, changes: readonly StoreChange[
       columns(tombstones, ['projectId', 'bornId', 'deletedAtMs']),
     )
   }
-  await session.query(
+  const { rows } = await session.query<ChangesEnd>(
     `with told as (
        insert into store_change (epoch, seq, project_id, kind, payload)
        select change_epoch, change_seq + n, project_id, kind, payload::jsonb
        from persons_progress,
          unnest($1::integer[], $2::text[], $3::text[]) with ordinality as change (project_id, kind, payload, n))
-     update persons_progress set change_seq = change_seq + $4`,
+     update persons_progress set change_seq = change_seq + $4
+     returning change_epoch as epoch, change_seq as seq`,
     [...columns(changes, ['projectId', 'kind']), changes.map(payloadOf), changes.length],
   )
+  return rows[0] ?? null
 }
 
 function payloadOf(change: StoreChange): string {

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/intake.ts'
 import type { EventsState } from '../events/client.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
+import type { MirrorProgress } from '../mirror/mirror.ts'
 import type { PersonsState } from '../persons/client.ts'
 
 /** What is read at the moment /metrics is asked for. */
@@ -12,6 +13,7 @@ export interface MetricSources {
   journal(): JournalState
   events(): EventsState
   persons(): PersonsState
+  mirror(): MirrorProgress
   decodeQueueBytes(): number
   openBodyBytes(): number
   openRequests(): number
@@ -141,6 +143,11 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     'spate_spike_events',
     'Realtime events beyond SPIKE_EVENTS_PER_SECOND of one distinct_id since the start.',
     () => sources.persons().spiking,
+  )
+  gauge(
+    'spate_mirror_waiting_changes',
+    'Changes of persons and kinds of groups that reads of events do not see yet.',
+    () => sources.mirror().waiting,
   )
   addLaneGauges(registers, sources)
 }

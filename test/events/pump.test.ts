@@ -35,11 +35,11 @@ function world(outcomes: StepOutcome[] = []) {
       checkpoint: async () => {
         if (state.isBlocked) {
           state.log.push('no checkpoint')
-          return { offsets: null, walBytes: state.walBytes }
+          return { offsets: null, mirrored: null, walBytes: state.walBytes }
         }
         state.log.push('checkpoint')
         state.walBytes = 0
-        return { offsets: forLanes(() => originOffset), walBytes: 0 }
+        return { offsets: forLanes(() => originOffset), mirrored: null, walBytes: 0 }
       },
       stepped: (outcome) => outcome.kind === 'applied' || outcome.kind === 'retry',
       failed: (error) => {

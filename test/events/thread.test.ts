@@ -35,6 +35,7 @@ t.test('opens, loads, checkpoints and reads', async (t) => {
     counts: { events: 0, duplicates: 0, quarantined: 0 },
     remedies: [],
     reason: null,
+    mirrored: { cursor: null, isTendingDue: false },
   })
 
   t.match(await ask({ kind: 'step', committed: journal.committed }), {

@@ -27,6 +27,7 @@ export class MemoryDatabase {
 }
 
 export class MemoryPersonsStore implements PersonsStore {
+  readonly changes = null
   readonly #database: MemoryDatabase
 
   constructor(database: MemoryDatabase) {
@@ -38,7 +39,7 @@ export class MemoryPersonsStore implements PersonsStore {
     if (holder !== null && holder !== this) throw new ServiceError('store_fenced')
     this.#database.holder = this
     this.#database.epoch ??= epoch
-    return { epoch: this.#database.epoch, offsets: this.#database.offsets }
+    return { epoch: this.#database.epoch, offsets: this.#database.offsets, changes: null }
   }
 
   async apply({ from, to, inputs, gaps, setAside, spikes }: PersonsStep): Promise<boolean> {

@@ -83,7 +83,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     const world = await makeWorld(t)
     const store = world.open()
     t.teardown(() => store.close())
-    t.same(await store.take(epoch), { epoch, offsets: start })
+    t.match(await store.take(epoch), { epoch, offsets: start })
 
     t.equal(await store.apply(stepOf(start, at(80), eventsOf(signUp))), true)
 
@@ -149,7 +149,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     await t.rejects(store.apply(step), { code: 'store_fenced' })
 
     t.same(await world.dump(), before)
-    t.same(await store.take(epoch), { epoch, offsets: at(80) })
+    t.match(await store.take(epoch), { epoch, offsets: at(80) })
     t.equal(await store.apply(stepOf(at(80), at(160), [])), true)
   })
 
@@ -166,7 +166,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
 
     t.same(await world.dump(), before)
     await first.close()
-    t.same(await second.take(epoch), { epoch, offsets: at(80) })
+    t.match(await second.take(epoch), { epoch, offsets: at(80) })
   })
 
   t.test('says which journal it was made from', async (t) => {
@@ -174,7 +174,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     const store = world.open()
     t.teardown(() => store.close())
     await store.take(epoch)
-    t.same(await store.take('99999999-2222-4333-8444-555555555555'), { epoch, offsets: start })
+    t.match(await store.take('99999999-2222-4333-8444-555555555555'), { epoch, offsets: start })
   })
 
   t.test('keeps projects apart, counts history apart, and ignores who does not exist', async (t) => {

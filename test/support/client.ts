@@ -39,7 +39,7 @@ export interface TestServer {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>
   /** GET with the personal API key. */
   get(path: string): Promise<Reply>
-  /** Waits until everything that was acknowledged is in both stores. */
+  /** Waits until everything that was acknowledged is in both stores, and reads of events see whose they are. */
   settled(): Promise<void>
   /** Waits like `settled`, then returns the matching events, oldest first, at most 1000; equal times as they came. */
   storedEvents(filter: EventFilter): Promise<StoredEvent[]>
@@ -67,12 +67,13 @@ export function connectTo(port: number): TestServer {
     return (JSON.parse(reply.text) as { results: StoredEvent[] }).results
   }
 
-  // An answer follows the commit to the journal, so what is acknowledged and not yet readable shows as lag.
+  // An answer follows the commit to the journal, so what is acknowledged and not yet readable shows as lag; and what a
+  // step changed of persons is known to wait for the mirror as soon as the step is known to be done.
   async function settled(): Promise<void> {
     await until(async () => {
       const { text } = await get('/metrics')
-      const lags = text.match(/^spate_(events|persons)_lag_bytes{.*} \d+$/gm) ?? []
-      return lags.length === 4 && lags.every((lag) => lag.endsWith(' 0'))
+      const lags = text.match(/^spate_((events|persons)_lag_bytes{.*}|mirror_waiting_changes) \d+$/gm) ?? []
+      return lags.length === 5 && lags.every((lag) => lag.endsWith(' 0'))
     })
   }
 

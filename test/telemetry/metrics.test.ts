@@ -34,6 +34,7 @@ const persons: PersonsState = {
   spiking: 4,
   lastTransaction: { events: 30, ms: 125 },
   applied: { realtime: 700 as Position, historical: 900 as Position },
+  changes: null,
   lagBytes: { realtime: 200, historical: 0 },
 }
 
@@ -42,6 +43,7 @@ function opened() {
     journal: () => journal,
     events: () => events,
     persons: () => persons,
+    mirror: () => ({ waiting: 15, reason: null }),
     decodeQueueBytes: () => 13,
     openBodyBytes: () => 14,
     openRequests: () => 1,
@@ -95,4 +97,5 @@ t.test('shows queues, lag and transactions as they are when asked', async (t) =>
   t.match(text, 'spate_persons_transaction_seconds 0.125\n')
   t.match(text, 'spate_persons_quarantined 3\n')
   t.match(text, 'spate_spike_events 4\n')
+  t.match(text, 'spate_mirror_waiting_changes 15\n')
 })

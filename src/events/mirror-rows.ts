@@ -1,0 +1,179 @@
+// The mirror's rows: how changes are written, how a generation is copied without what is superseded, and how the one
+// before is removed.
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { StoreChange } from '../identity/changes.ts'
+import type { MirrorChange } from './mirror-page.ts'
+
+/** Of a generation. */
+export interface RowCounts {
+  readonly base: number
+  readonly changes: number
+}
+
+type Kind<K extends StoreChange['kind']> = StoreChange & { readonly kind: K }
+
+const integers = (parameter: number) => `unnest(string_split($${parameter}, ','))::bigint`
+const uuids = (parameter: number) => `unnest(string_split($${parameter}, ','))::uuid`
+
+/**
+ * Appends changes to a generation within the running transaction; as rows of its base while that is copied. Returns
+ * how many overrides there were.
+ */
+export async function writeChanges(
+  connection: DuckDBConnection,
+  generation: number,
+  changes: readonly MirrorChange[],
+  isBase: boolean,
+): Promise<number> {
+  const overrides = changes.filter(isKind('override'))
+  if (overrides.length > 0) await writeOverrides(connection, generation, overrides, isBase)
+  const tombstones = changes.filter(isKind('person_tombstone')).map((one) => one.change)
+  if (tombstones.length > 0) {
+    await connection.run(
+      `insert into person_tombstone
+       select $1::integer, project_id, born_id, make_timestamptz(deleted_at_ms * 1000)
+       from (select ${integers(2)} as project_id, ${uuids(3)} as born_id, ${integers(4)} as deleted_at_ms)`,
+      [
+        generation,
+        joined(tombstones, (one) => one.projectId),
+        joined(tombstones, (one) => one.bornId),
+        joined(tombstones, (one) => one.deletedAtMs),
+      ],
+    )
+  }
+  // A project has five at most.
+  for (const { change } of changes.filter(isKind('group_type'))) {
+    const { projectId, index, name } = change
+    await connection.run('insert into group_type values ($1::integer, $2::integer, $3::utinyint, $4)', [
+      generation,
+      projectId,
+      index,
+      name,
+    ])
+  }
+  return overrides.length
+}
+
+async function writeOverrides(
+  connection: DuckDBConnection,
+  generation: number,
+  overrides: readonly { readonly seq: number; readonly change: Kind<'override'> }[],
+  isBase: boolean,
+): Promise<void> {
+  const ids = [
+    generation,
+    joined(overrides, ({ change }) => change.projectId),
+    joined(overrides, ({ change }) => change.bornId),
+    joined(overrides, ({ change }) => change.personUuid),
+  ]
+  const columns = `${integers(2)}, ${uuids(3)}, ${uuids(4)}`
+  if (isBase) {
+    await connection.run(`insert into person_override select $1::integer, ${columns}`, ids)
+    return
+  }
+  await connection.run(`insert into person_override_change select $1::integer, ${integers(5)}, ${columns}`, [
+    ...ids,
+    joined(overrides, ({ seq }) => seq),
+  ])
+}
+
+export async function countRows(connection: DuckDBConnection, generation: number): Promise<RowCounts> {
+  const reader = await connection.runAndReadAll(
+    `select (select count(*) from person_override where generation = $1::integer)::double,
+       (select count(*) from person_override_change where generation = $1::integer)::double`,
+    [generation],
+  )
+  const [base, changes] = reader.getRows()[0] ?? []
+  return { base: Number(base), changes: Number(changes) }
+}
+
+/**
+ * Copies slice `slice` of `slices` from one generation to the base of another within the running transaction: the
+ * latest of every id, without ids that belong to whom they were born to and without deleted projects. Returns how many
+ * overrides it copied.
+ */
+export async function copySlice(
+  connection: DuckDBConnection,
+  from: number,
+  to: number,
+  slice: number,
+  slices: number,
+): Promise<number> {
+  const values = [from, to, slice, slices]
+  const isOfSlice = `generation = $1::integer and hash(born_id) % $4::integer = $3::integer
+    and project_id not in (select project_id from deleted_project)`
+  const { rowsChanged } = await connection.run(
+    `insert into person_override
+     select $2::integer, project_id, born_id, arg_max(person_id, seq)
+     from (
+       select project_id, born_id, person_id, -1 as seq from person_override where ${isOfSlice}
+       union all
+       select project_id, born_id, person_id, seq from person_override_change where ${isOfSlice})
+     group by project_id, born_id
+     having arg_max(person_id, seq) <> born_id`,
+    values,
+  )
+  await connection.run(
+    `insert into person_tombstone
+     select $2::integer, project_id, born_id, max(deleted_at)
+     from person_tombstone where ${isOfSlice}
+     group by project_id, born_id`,
+    values,
+  )
+  if (slice > 0) return rowsChanged
+  await connection.run(
+    `insert into group_type
+     select distinct $2::integer, project_id, index, name from group_type
+     where generation = $1::integer and project_id not in (select project_id from deleted_project)`,
+    [from, to],
+  )
+  return rowsChanged
+}
+
+/**
+ * Removes up to `rowsMax` rows a table of generations before `generation`. Returns false when there were none. The
+ * only DELETE there is: rarely, between transactions of the loader, and of rows that nothing reads any more.
+ */
+export async function removeBefore(
+  connection: DuckDBConnection,
+  generation: number,
+  rowsMax: number,
+): Promise<boolean> {
+  let removed = 0
+  for (const table of [
+    'person_override',
+    'person_override_change',
+    'person_tombstone',
+    'group_type',
+    'mirror',
+  ]) {
+    const result = await connection.run(
+      `delete from ${table} where rowid in
+         (select rowid from ${table} where generation < $1::integer limit $2::bigint)`,
+      [generation, rowsMax],
+    )
+    removed += result.rowsChanged
+  }
+  return removed > 0
+}
+
+/** True when some generation before `generation` has rows left. */
+export async function hasBefore(connection: DuckDBConnection, generation: number): Promise<boolean> {
+  const reader = await connection.runAndReadAll(
+    `select exists (from person_override where generation < $1::integer)
+       or exists (from person_override_change where generation < $1::integer)
+       or exists (from mirror where generation < $1::integer)`,
+    [generation],
+  )
+  return reader.getRows()[0]?.[0] === true
+}
+
+function isKind<K extends StoreChange['kind']>(kind: K) {
+  return (one: MirrorChange): one is { readonly seq: number; readonly change: Kind<K> } =>
+    one.change.kind === kind
+}
+
+function joined<Row>(rows: readonly Row[], value: (row: Row) => string | number): string {
+  return rows.map(value).join(',')
+}

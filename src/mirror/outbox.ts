@@ -1,0 +1,132 @@
+// Reads the outbox of the persons consumer as pages for the mirror in the events store.
+//
+// The mirror names the last change it has by epoch, seq and mark. The three are found again as long as the database is
+// the one they came from: a database that was restored from a backup ends before that change, or has another mark on
+// it. Then the epoch is renewed, and the mirror begins anew from the tables that say the same (base.ts). It also does
+// when it has nothing, or less than the outbox, which forgets what a checkpoint of the events store has made safe.
+
+import type { MirrorChange, MirrorCursor, MirrorPage } from '../events/mirror-page.ts'
+import type { StoreChange } from '../identity/changes.ts'
+import type { ChangesEnd } from '../persons/persons-store.ts'
+import type { Session } from '../postgres/pool.ts'
+import { baseBegin, readBase } from './base.ts'
+
+/** What comes next for the mirror. */
+export interface Next {
+  /** Null when the mirror has everything. */
+  readonly page: MirrorPage | null
+  /** Null while the persons consumer has not begun. */
+  readonly end: ChangesEnd | null
+}
+
+/** The outbox as one statement sees it: its end, and changes from the mirror's last one on. */
+interface Seen {
+  readonly end: ChangesEnd | null
+  readonly rows: readonly ChangeRow[]
+}
+
+interface ChangeRow {
+  readonly seq: number
+  readonly project_id: number
+  readonly kind: StoreChange['kind']
+  /** The other fields of a StoreChange. */
+  readonly payload: object
+  readonly mark: string
+}
+
+/** Reads what leads on from `cursor`, at most `rowsMax` rows. Errors: postgres_unavailable. */
+export async function readNext(
+  postgres: Session,
+  cursor: MirrorCursor | null,
+  rowsMax: number,
+): Promise<Next> {
+  if (cursor !== null && cursor.rest !== null) {
+    const page = await readBase(postgres, cursor, rowsMax)
+    return { page, end: { epoch: cursor.epoch, seq: cursor.seq } }
+  }
+  const { end, rows } = await readChanges(postgres, cursor, rowsMax)
+  if (end === null) return { page: null, end }
+  if (cursor === null || cursor.epoch !== end.epoch) return await beginAnew(postgres, cursor)
+  const changes = changesBehind(cursor, rows)
+  const isReached = end.seq === cursor.seq
+  if (changes === null || (changes.length === 0 && !isReached)) {
+    await renewEpoch(postgres, cursor.epoch)
+    return await beginAnew(postgres, cursor)
+  }
+  const last = rows.at(-1)
+  if (isReached || last === undefined) return { page: null, end }
+  const to = { epoch: end.epoch, seq: last.seq, mark: last.mark, rest: null }
+  return { page: { from: cursor, to, isAnew: false, changes }, end }
+}
+
+/** Deletes changes that nobody needs any more, at most `rowsMax`. Returns how many that were. */
+export async function prune(
+  postgres: Session,
+  { epoch, seq }: MirrorCursor,
+  rowsMax: number,
+): Promise<number> {
+  // The change at the cursor stays, for its mark. The epochs before this one are found by the index.
+  const { rowCount } = await postgres.query(
+    `delete from store_change using (
+       (select epoch, seq from store_change where epoch = $1 and seq < $2 order by seq limit $3)
+       union all (select epoch, seq from store_change where epoch < $1 limit $3)
+       union all (select epoch, seq from store_change where epoch > $1 limit $3)
+       limit $3) gone
+     where store_change.epoch = gone.epoch and store_change.seq = gone.seq
+       and exists (select from persons_progress where change_epoch = $1)`,
+    [epoch, seq, rowsMax],
+  )
+  return rowCount
+}
+
+async function readChanges(postgres: Session, cursor: MirrorCursor | null, rowsMax: number): Promise<Seen> {
+  const { rows } = await postgres.query<
+    { change_epoch: string; change_seq: number } & (ChangeRow | { seq: null })
+  >(
+    `select change_epoch, change_seq, change.*
+     from persons_progress
+     left join lateral (
+       select seq, project_id, kind, payload, mark
+       from store_change
+       where epoch = change_epoch and seq >= $2
+       order by seq limit $3
+     ) change on change_epoch = $1`,
+    // One more, for the change that the mirror has.
+    [cursor?.epoch ?? null, cursor?.seq ?? 0, rowsMax + 1],
+  )
+  const first = rows[0]
+  const end = first === undefined ? null : { epoch: first.change_epoch, seq: first.change_seq }
+  return { end, rows: rows.filter((row) => row.seq !== null) }
+}
+
+/** The changes behind the one at the cursor; null when that one is not the mirror's, or some are missing. */
+function changesBehind(cursor: MirrorCursor, rows: readonly ChangeRow[]): MirrorChange[] | null {
+  const first = rows[0]
+  if (cursor.seq > 0 && (first?.seq !== cursor.seq || first.mark !== cursor.mark)) return null
+  const behind = cursor.seq > 0 ? rows.slice(1) : rows
+  if (behind.some(({ seq }, index) => seq !== cursor.seq + 1 + index)) return null
+  return behind.map(({ seq, project_id, kind, payload }) => ({
+    seq,
+    // The persons consumer writes a StoreChange in these columns (persons/save.ts).
+    change: { kind, projectId: project_id, ...payload } as StoreChange,
+  }))
+}
+
+async function renewEpoch(postgres: Session, epoch: string): Promise<void> {
+  await postgres.query(
+    'update persons_progress set change_epoch = gen_random_uuid(), change_seq = 0 where change_epoch = $1',
+    [epoch],
+  )
+}
+
+async function beginAnew(postgres: Session, from: MirrorCursor | null): Promise<Next> {
+  const { rows } = await postgres.query<ChangesEnd & { mark: string | null }>(
+    `select change_epoch as epoch, change_seq as seq, mark
+     from persons_progress
+     left join store_change on store_change.epoch = change_epoch and store_change.seq = change_seq`,
+  )
+  const end = rows[0]
+  if (end === undefined) return { page: null, end: null }
+  const to = { ...end, rest: baseBegin }
+  return { page: { from, to, isAnew: true, changes: [] }, end }
+}

@@ -1,0 +1,202 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Events, openEvents } from '../../src/events/client.ts'
+import { openJournal } from '../../src/journal/client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { openMirror } from '../../src/mirror/mirror.ts'
+import type { ChangesEnd } from '../../src/persons/persons-store.ts'
+import { addProjects } from '../persons/world.ts'
+import { freshPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { Outbox } from './outbox-world.ts'
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** An events store, Postgres with an outbox, and a mirror between them. */
+async function open(t: Test, outbox?: Outbox, dir = t.testdir()) {
+  const box = outbox ?? (await openOutbox(t))
+  const journalDir = join(dir, 'journal')
+  const journal = await openJournal({ dir: journalDir, quarantineDir: join(dir, 'quarantine') })
+  const events: Events = openEvents({
+    dataDir: dir,
+    journalDir,
+    journal,
+    memoryLimitBytes: 256 * 1024 * 1024,
+    threads: 2,
+    log: quiet,
+    clock: systemClock,
+    killAt: null,
+  })
+  const listeners: (() => void)[] = []
+  const checkpointListeners: (() => void)[] = []
+  const checkpoint = () => {
+    events.mirror.checkpointed(events.mirror.state()?.cursor ?? null)
+    for (const listener of checkpointListeners) listener()
+  }
+  const persons = {
+    changes: null as ChangesEnd | null,
+    isAway: false,
+    /** What the consumer does after a step. */
+    async applied() {
+      this.changes = await box.end()
+      for (const listener of listeners) listener()
+    },
+  }
+  const mirror = openMirror({
+    postgres: {
+      query: (sql, params) => {
+        if (persons.isAway) return Promise.reject(new Error('no connection'))
+        return box.postgres.query(sql, params)
+      },
+    },
+    events: {
+      mirror: events.mirror,
+      onCheckpoint: (listener) => checkpointListeners.push(listener as () => void),
+    },
+    persons: {
+      state: () => ({ changes: persons.changes }),
+      onApplied: (listener) => listeners.push(listener as () => void),
+    },
+    log: quiet,
+    clock: systemClock,
+  })
+  const close = async () => {
+    await mirror.close()
+    await journal.close()
+    await events.close()
+  }
+  return { box, events, mirror, persons, dir, checkpoint, close }
+}
+
+async function openOutbox(t: Test): Promise<Outbox> {
+  const postgres = await freshPostgres(t)
+  await addProjects(postgres)
+  const outbox = new Outbox(postgres)
+  await outbox.begin()
+  return outbox
+}
+
+type World = Awaited<ReturnType<typeof open>>
+
+async function mirrored({ mirror, persons }: World): Promise<void> {
+  await persons.applied()
+  await until(() => mirror.state().waiting === 0)
+}
+
+/** The mirror as reads see it. */
+async function overrides({ events }: World): Promise<string[]> {
+  const { rows } = await events.query(
+    `select right(born_id::varchar, 2) || ' → ' || right(arg_max(person_id, seq)::varchar, 2) from (
+       select generation, -1 as seq, born_id, person_id from person_override
+       union all select generation, seq, born_id, person_id from person_override_change)
+     where generation = (select max(generation) from mirror where rest is null)
+     group by born_id order by 1`,
+  )
+  return rows.map(([row]) => String(row))
+}
+
+t.test('what the consumer changes comes to the events store, in pages', async (t) => {
+  const world = await open(t)
+  await mirrored(world)
+  t.same(await overrides(world), [])
+  await world.box.move(1, 2)
+  await world.box.move(3, 2)
+  await mirrored(world)
+  t.same(await overrides(world), ['01 → 02', '03 → 02'])
+  await world.box.moveMany(12_000)
+  await mirrored(world)
+  const { rows } = await world.events.query('select count(*), max(seq) from person_override_change')
+  t.same(rows, [['12002', '12002']])
+  await world.close()
+})
+
+t.test('goes on after a restart where it was', async (t) => {
+  const first = await open(t)
+  await first.box.move(1, 2)
+  await mirrored(first)
+  await first.close()
+  await first.box.move(3, 4)
+  const second = await open(t, first.box, first.dir)
+  await mirrored(second)
+  t.same(await overrides(second), ['01 → 02', '03 → 04'])
+  t.same((await second.events.query('select distinct generation from mirror')).rows, [[1]])
+  await second.close()
+})
+
+t.test('a store without a mirror copies the tables, also when the outbox has forgotten', async (t) => {
+  const box = await openOutbox(t)
+  await box.moveMany(11_000)
+  await box.move(1, 2)
+  await box.deletePerson(5)
+  await box.nameType('company', 0)
+  await box.postgres.query('delete from store_change')
+  const world = await open(t, box)
+  await mirrored(world)
+  const { rows } = await world.events.query(
+    `select (select count(*) from person_override), (select count(*) from person_override_change),
+       (select list(born_id::varchar) from person_tombstone), (select list(name) from group_type)`,
+  )
+  t.match(rows, [['11002', '0', [/05$/], ['company']]])
+  await box.move(3, 4)
+  await mirrored(world)
+  t.equal((await overrides(world)).includes('03 → 04'), true)
+  await world.close()
+})
+
+t.test('a database restored from a backup is found out by its end', async (t) => {
+  const world = await open(t)
+  await world.box.move(1, 2)
+  const backup = await world.box.backUp()
+  await world.box.move(3, 4)
+  await mirrored(world)
+  await world.box.restore(backup)
+  await mirrored(world)
+  t.same(await overrides(world), ['01 → 02'])
+  t.not((await world.box.end()).epoch, backup.epoch, 'the epoch is renewed')
+  await world.box.move(5, 6)
+  await mirrored(world)
+  t.same(await overrides(world), ['01 → 02', '05 → 06'])
+  await world.close()
+})
+
+t.test('a restored database that has counted on is found out by the mark of the last change', async (t) => {
+  const world = await open(t)
+  await world.box.move(1, 2)
+  const backup = await world.box.backUp()
+  await world.box.move(3, 4)
+  await mirrored(world)
+  await world.box.restore(backup)
+  for (const id of [5, 7, 9]) await world.box.move(id, 4)
+  await mirrored(world)
+  t.same(await overrides(world), ['01 → 02', '05 → 04', '07 → 04', '09 → 04'])
+  await world.close()
+})
+
+t.test('waits for Postgres, and says why nothing comes', async (t) => {
+  const world = await open(t)
+  await mirrored(world)
+  await world.box.move(1, 2)
+  world.persons.isAway = true
+  await world.persons.applied()
+  await until(() => world.mirror.state().reason !== null)
+  t.same(world.mirror.state(), { waiting: 1, reason: 'Error: no connection' })
+  world.persons.isAway = false
+  await until(() => world.mirror.state().waiting === 0)
+  t.same(world.mirror.state(), { waiting: 0, reason: null })
+  t.same(await overrides(world), ['01 → 02'])
+  await world.close()
+})
+
+t.test('the outbox forgets what a checkpoint of the events store has made safe', async (t) => {
+  const world = await open(t)
+  await world.box.moveMany(11_000)
+  await mirrored(world)
+  t.equal(await world.box.count(), 11_000, 'not before a checkpoint')
+  world.checkpoint()
+  await world.box.move(1, 2)
+  await mirrored(world)
+  await until(async () => (await world.box.count()) === 2)
+  t.equal((await world.box.end()).seq, 11_001)
+  t.equal((await overrides(world)).length, 11_001)
+  await world.close()
+})
