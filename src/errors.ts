@@ -81,6 +81,12 @@ const rows = {
   invalid_input: row(400, 'validation_error', 'Invalid input.'),
   max_value: row(400, 'validation_error', 'This value is too large.'),
   min_value: row(400, 'validation_error', 'This value is too small.'),
+  already_verified: row(400, 'validation_error', 'This domain has already been verified.'),
+  verification_required: row(
+    400,
+    'validation_error',
+    'This field cannot be updated until the domain is verified.',
+  ),
   not_a_list: row(400, 'validation_error', 'Expected a list of items.'),
   unique: row(400, 'validation_error', 'This field must be unique.'),
   conflict: row(409, 'invalid_request', 'The object was changed meanwhile.'),

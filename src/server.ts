@@ -26,6 +26,7 @@ import { type IngestionWarnings, openIngestionWarnings } from './management/inge
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
+import { type Outside, openOutside } from './outside.ts'
 import { docsRoutes } from './pages/docs.ts'
 import { openPersons, type Persons } from './persons/client.ts'
 import { releaseAll } from './release-all.ts'
@@ -66,8 +67,12 @@ export async function openServer(config: Config, { clock, log }: ServerOptions):
   const releasers: (() => Promise<void>)[] = []
   const close = (): Promise<void> => releaseAll(releasers)
   try {
+    const taken = await takeDataDir(config.dataDir)
+    releasers.push(() => taken.release())
+    const outside = openOutside(config, log)
+    releasers.push(() => outside.close())
     const rooms = await openRooms(config, { clock, log }, releasers)
-    const http = await openHttp(config, rooms, { clock, log })
+    const http = await openHttp(config, rooms, outside, { clock, log })
     releasers.push(() => http.close(closeGraceMs))
     return {
       port: http.port,
@@ -104,8 +109,6 @@ async function openRooms(
   const { dataDir } = config
   const journalDir = join(dataDir, 'journal')
   const quarantineDir = join(dataDir, 'quarantine')
-  const taken = await takeDataDir(dataDir)
-  releasers.push(() => taken.release())
   const journal = await openJournal({
     dir: journalDir,
     quarantineDir,
@@ -168,7 +171,12 @@ async function untilReady(database: Database): Promise<Bootstrap> {
   throw new ServiceError('postgres_unavailable', { detail })
 }
 
-async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOptions): Promise<HttpServer> {
+async function openHttp(
+  config: Config,
+  rooms: Rooms,
+  outside: Outside,
+  { clock, log }: ServerOptions,
+): Promise<HttpServer> {
   const { journal, database, projects, warnings, events, persons, mirror, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
@@ -212,6 +220,7 @@ async function openHttp(config: Config, rooms: Rooms, { clock, log }: ServerOpti
         postgres: database.postgres,
         events,
         warnings,
+        ...outside,
         commands: openCommands({ journal, persons }),
         siteUrl: config.siteUrl,
         trustedProxies: config.trustedProxies,

@@ -28,6 +28,28 @@ export interface Access {
 }
 
 const table: Readonly<Record<string, Access>> = {
+  'DELETE /api/organizations/:organization_id/domains/:id': {
+    scope: 'organization:write',
+    level: levels.administrator,
+  },
+  'GET /api/organizations/:organization_id/domains': { scope: 'organization:read', level: levels.member },
+  'GET /api/organizations/:organization_id/domains/:id': { scope: 'organization:read', level: levels.member },
+  'PATCH /api/organizations/:organization_id/domains/:id': {
+    scope: 'organization:write',
+    level: levels.administrator,
+  },
+  'POST /api/organizations/:organization_id/domains': {
+    scope: 'organization:write',
+    level: levels.administrator,
+  },
+  'POST /api/organizations/:organization_id/domains/:id/verify': {
+    scope: 'organization:write',
+    level: levels.administrator,
+  },
+  'PUT /api/organizations/:organization_id/domains/:id': {
+    scope: 'organization:write',
+    level: levels.administrator,
+  },
   'DELETE /api/organizations/:id': { scope: 'organization:write', level: levels.owner },
   'GET /api/organizations': { scope: 'organization:read', level: null },
   'GET /api/organizations/:id': { scope: 'organization:read', level: levels.member },

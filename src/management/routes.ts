@@ -8,12 +8,16 @@ import type { Events } from '../events/client.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Outbound } from '../outbound/outbound.ts'
 import type { Postgres } from '../postgres/pool.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import type { Log } from '../telemetry/log.ts'
 import { activityList } from './activity-list.ts'
 import { cohortMemberOperations } from './cohort-members.ts'
 import { cohortOperations } from './cohorts.ts'
 import type { Commands } from './commands.ts'
+import { domainVerify } from './domain-verify.ts'
+import { domainOperations } from './domains.ts'
 import { earlyAccessOperations } from './early-access-features.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
 import { featureFlagOperations } from './feature-flags.ts'
@@ -36,6 +40,8 @@ export interface ManagementOptions {
   readonly events: EventsReader & Pick<Events, 'query'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands
+  readonly outbound: Outbound
+  readonly sealer: Sealer
   readonly siteUrl: string | null
   readonly trustedProxies: string | null
   readonly clock: Clock
@@ -44,11 +50,14 @@ export interface ManagementOptions {
 
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
-  const { postgres, events, warnings, commands, siteUrl, trustedProxies, clock, log } = options
+  const { postgres, events, warnings, commands, outbound, sealer } = options
+  const { siteUrl, trustedProxies, clock, log } = options
   const operations = [
     ...organizationOperations(clock),
     organizationCreate(clock),
     activityList(),
+    ...domainOperations(sealer, clock),
+    domainVerify(outbound, clock),
     eventsList(events, clock),
     warningsList(warnings),
     personsList(),

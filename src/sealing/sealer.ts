@@ -10,7 +10,9 @@ import type { Log } from '../telemetry/log.ts'
 import type { SecretKey, SecretKeys } from './secret-keys.ts'
 
 /** Where a sealed text is stored. Every column of the list is sealed anew when the key changes. */
-export const sealedColumns: readonly SealedColumn[] = []
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: 'organization_domain', column: 'saml_x509_cert' },
+]
 
 export interface SealedColumn {
   readonly table: string

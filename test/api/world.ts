@@ -7,8 +7,11 @@ import type { EventFilter, EventPage } from '../../src/events/list.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
-import { managementRoutes } from '../../src/management/routes.ts'
+import { type ManagementOptions, managementRoutes } from '../../src/management/routes.ts'
+import { openOutbound } from '../../src/outbound/outbound.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
+import { makeSealer } from '../../src/sealing/sealer.ts'
+import { keysOf } from '../sealing/keys.ts'
 import { freshPostgres, silentLog as log } from '../support/postgres.ts'
 
 export const ids = {
@@ -85,6 +88,8 @@ export interface World {
   /** What the list of events was asked for, and what it answers next. */
   readonly asked: EventFilter[]
   page: EventPage
+  /** What its routes were made of. */
+  readonly management: ManagementOptions
   /** What was asked of the stores. */
   readonly commands: Command[]
   get(path: string, key?: string, method?: string): Promise<Answer>
@@ -98,12 +103,21 @@ export interface Answer {
   readonly text: string
 }
 
+/** The answer to input that is not valid. */
+export function validationError(code: string, detail: string, attr: string | null): Partial<Answer> {
+  return { status: 400, text: JSON.stringify({ type: 'validation_error', code, detail, attr }) }
+}
+
 /** The JSON of an answer. */
 export function jsonOf(answer: Answer) {
   return JSON.parse(answer.text)
 }
 
-export async function openWorld(t: Test): Promise<World> {
+/** What a test may put in place of what the world has. */
+type WorldOptions = Partial<Pick<ManagementOptions, 'outbound'>>
+
+/** Without a name server, unless `options` bring one. */
+export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const postgres = await freshPostgres(t)
   await fillTenants(postgres)
   const moving = { ms: Date.UTC(2024, 4, 1, 12) }
@@ -123,16 +137,20 @@ export async function openWorld(t: Test): Promise<World> {
     commands.push(command)
   }
   const siteUrl = 'https://spate.example'
-  const routes = managementRoutes({
+  const management: ManagementOptions = {
     postgres,
     events,
     warnings,
     commands: { carryOut },
+    outbound: openOutbound({ allow: null, dnsServers: '127.0.0.1:1' }),
+    sealer: makeSealer(keysOf('a'), log),
     siteUrl,
     trustedProxies: null,
     clock,
     log,
-  })
+    ...options,
+  }
+  const routes = managementRoutes(management)
   const server = await openHttpServer({ host: '127.0.0.1', port: 0, routes, log })
   t.teardown(() => server.closeNow())
   const get: World['get'] = async (path, key = 'phx_member', method = 'GET') => {
@@ -151,6 +169,17 @@ export async function openWorld(t: Test): Promise<World> {
     return { status: reply.status, headers: reply.headers, text: await reply.text() }
   }
   const page: EventPage = { events: [], next: null }
-  const world: World = { postgres, warnings, server, clock: moving, asked, page, commands, get, send }
+  const world: World = {
+    postgres,
+    warnings,
+    server,
+    clock: moving,
+    asked,
+    page,
+    commands,
+    management,
+    get,
+    send,
+  }
   return world
 }

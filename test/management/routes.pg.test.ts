@@ -15,14 +15,6 @@ t.test('serves the operations under the public document of them', async (t) => {
 })
 
 t.test('refuses trusted proxies that cannot be read', async (t) => {
-  const { postgres, warnings } = await openWorld(t)
-  const events = {
-    listEvents: async () => ({ events: [], next: null }),
-    query: async () => ({ columns: [], rows: [] }),
-  }
-  const clock = { nowMs: () => 0, monotonicMs: () => 0 }
-  const { silentLog: log } = await import('../support/postgres.ts')
-  const commands = { carryOut: async () => {} }
-  const options = { postgres, events, warnings, commands, siteUrl: null, clock, log }
-  t.throws(() => managementRoutes({ ...options, trustedProxies: 'everyone' }), { code: 'config_invalid' })
+  const { management } = await openWorld(t)
+  t.throws(() => managementRoutes({ ...management, trustedProxies: 'everyone' }), { code: 'config_invalid' })
 })
