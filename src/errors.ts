@@ -59,6 +59,12 @@ const rows = {
     exitCode: 70,
   }),
   stopping: row(503, 'server_error', 'transient error, please retry', retry),
+  // Flags
+  malformed_data: row(400, 'validation_error', 'Malformed request data'),
+  no_api_key: row(401, 'authentication_error', 'No project API key provided.'),
+  invalid_api_key: row(401, 'authentication_error', 'Project API key invalid.'),
+  invalid_personal_key: row(401, 'authentication_error', 'Invalid personal API key.'),
+  missing_distinct_id: row(400, 'validation_error', 'Decide requires a distinct_id.'),
   // Management: who asks
   not_authenticated: row(401, 'authentication_error', 'Authentication credentials were not provided.'),
   authentication_failed: row(

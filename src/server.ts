@@ -15,10 +15,11 @@ import { type Database, openDatabase } from './database.ts'
 import { ServiceError } from './errors.ts'
 import { type Events, openEvents } from './events/client.ts'
 import { type OpenFlagDefinitions, openFlagDefinitions } from './flags/definitions.ts'
+import { type FlagEndpoints, openFlagEndpoints } from './flags/endpoints.ts'
 import { greetingOf } from './greeting.ts'
 import { type HttpServer, type HttpState, openHttpServer } from './http/server.ts'
 import { openJournal } from './journal/client.ts'
-import { type Journal, lanes } from './journal/journal.ts'
+import type { Journal } from './journal/journal.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
 import { openCommands } from './management/commands.ts'
@@ -29,9 +30,9 @@ import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { type Outside, openOutside } from './outside.ts'
 import { docsRoutes } from './pages/docs.ts'
 import { openPersons, type Persons } from './persons/client.ts'
+import { problemsOf } from './problems.ts'
 import { releaseAll } from './release-all.ts'
 import { releaseApplied } from './retention.ts'
-import type { HealthReason } from './telemetry/health.ts'
 import type { Log } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 import { operatorRoutes } from './telemetry/routes.ts'
@@ -94,6 +95,7 @@ interface Rooms {
   readonly firstStart: Bootstrap | null
   readonly projects: ProjectKeys
   readonly definitions: OpenFlagDefinitions
+  readonly flags: FlagEndpoints
   readonly warnings: IngestionWarnings
   readonly events: Events
   readonly persons: Persons
@@ -159,7 +161,11 @@ async function openRooms(
   releaseApplied(journal, events, persons)
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
-  return { journal, database, firstStart, projects, definitions, warnings, events, persons, mirror, pool }
+  const { connectionString } = database
+  const flags = openFlagEndpoints({ connectionString, definitions, projects, persons, clock, log })
+  releasers.push(() => flags.close())
+  const known = { projects, definitions, flags, warnings }
+  return { journal, database, firstStart, ...known, events, persons, mirror, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -177,7 +183,7 @@ async function openHttp(
   outside: Outside,
   { clock, log }: ServerOptions,
 ): Promise<HttpServer> {
-  const { journal, database, projects, warnings, events, persons, mirror, pool } = rooms
+  const { journal, database, projects, flags, warnings, events, persons, mirror, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
@@ -201,6 +207,7 @@ async function openHttp(
     observer: {
       captured(report) {
         metrics.captured(report)
+        flags.captured(report)
         warnings.record(report.projectId, 'drop', report.drops)
         warnings.record(report.projectId, 'warning', report.warnings)
       },
@@ -214,6 +221,7 @@ async function openHttp(
     observe: metrics.replied,
     routes: [
       ...captureRoutes(intake, config.bodyBytesMax),
+      ...flags.routes,
       ...operatorRoutes({ problems: () => problemsOf(rooms), metrics, metricsToken: config.metricsToken }),
       ...docsRoutes(),
       ...managementRoutes({
@@ -230,40 +238,6 @@ async function openHttp(
     ],
   })
   return http
-}
-
-/** What keeps the server from being well, for /_readyz. */
-function problemsOf({ journal, database, events, persons, mirror }: Rooms): HealthReason[] {
-  const problems: HealthReason[] = []
-  const { lanes: states } = journal.state()
-  for (const lane of lanes) {
-    const { isFull, damagedBytes } = states[lane]
-    const component = `journal ${lane}`
-    if (isFull) problems.push({ component, reason: 'the disk has no room', stopsCapture: true })
-    if (damagedBytes > 0)
-      problems.push({
-        component,
-        reason: `${damagedBytes} bytes found damaged and set aside`,
-        stopsCapture: false,
-      })
-  }
-  const postgres = database.problem()
-  if (postgres !== null) problems.push({ component: 'postgres', reason: postgres, stopsCapture: false })
-  const { isReady, reason } = events.state()
-  if (reason !== null || !isReady) {
-    problems.push({
-      component: 'events',
-      reason: reason ?? 'the store is still opening',
-      stopsCapture: false,
-    })
-  }
-  const { reason: personsReason } = persons.state()
-  // Without the database there are no persons either: one reason is enough.
-  if (personsReason !== null && postgres === null)
-    problems.push({ component: 'persons', reason: personsReason, stopsCapture: false })
-  const mirrorReason = mirror.state().reason
-  if (mirrorReason !== null) problems.push({ component: 'mirror', reason: mirrorReason, stopsCapture: false })
-  return problems
 }
 
 function greetOf(config: Config, { firstStart }: Rooms, port: number): string | null {

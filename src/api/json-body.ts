@@ -37,12 +37,8 @@ export function parseJsonBody(request: Pick<HttpRequest, 'headers' | 'body'>): u
   }
 }
 
-function parseError(reason: string, cause?: unknown): ServiceError {
-  return new ServiceError('parse_error', { detail: `JSON parse error - ${reason}`, cause })
-}
-
 /** Counts brackets outside strings. Text that is not JSON may be counted wrong, and fails to parse afterwards. */
-function isDeeperThan(body: Bytes, depthMax: number): boolean {
+export function isDeeperThan(body: Bytes, depthMax: number): boolean {
   let depth = 0
   let isInString = false
   for (let index = 0; index < body.length; index++) {
@@ -56,4 +52,8 @@ function isDeeperThan(body: Bytes, depthMax: number): boolean {
     } else if (closers.has(byte)) depth--
   }
   return false
+}
+
+function parseError(reason: string, cause?: unknown): ServiceError {
+  return new ServiceError('parse_error', { detail: `JSON parse error - ${reason}`, cause })
 }

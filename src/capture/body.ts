@@ -5,12 +5,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { Bytes } from '../lib/bytes.ts'
 import { decodeBase64 } from './base64.ts'
-import type { CapturePath, CaptureTask } from './capture-task.ts'
+import type { CaptureLimits, CapturePath, CaptureTask } from './capture-task.ts'
 import { isFormType, looksLikeForm, parseForm } from './form.ts'
 import { gunzip, isGzip } from './gunzip.ts'
 import { decodeLz64 } from './lz64.ts'
 import { type Payload, payload, type Refusal, undecodable } from './payload.ts'
 import { type CaptureQuery, type Compression, parseCompression, parseQuery } from './query.ts'
+
+/** A body as it came, with what tells how it is packed. */
+export interface PackedBody
+  extends Pick<CaptureTask, 'path' | 'query' | 'contentType' | 'contentEncoding' | 'body'> {
+  readonly limits: Pick<CaptureLimits, 'decompressedBytesMax'>
+}
 
 export type BodyOutcome =
   | {
@@ -38,8 +44,8 @@ const missing: Refusal = { kind: 'refused', code: 'payload_missing', detail: 're
 /** Paths whose text is unwrapped from base64 once more. */
 const legacyPaths: readonly CapturePath[] = ['/e', '/capture', '/engage', '/track']
 
-/** Opens the body of `task`. Refusals: payload_missing, payload_undecodable, body_too_large. */
-export function openBody(task: CaptureTask): BodyOutcome {
+/** Opens a body. Refusals: payload_missing, payload_undecodable, body_too_large. */
+export function openBody(task: PackedBody): BodyOutcome {
   const query = parseQuery(task.query)
   const found = findPayload(task, query)
   if (found.kind === 'refused') return found
@@ -62,7 +68,7 @@ export function openBody(task: CaptureTask): BodyOutcome {
 }
 
 /** Query before body; a form's `data` field in place of the form. */
-function findPayload(task: CaptureTask, query: CaptureQuery): Found | Refusal {
+function findPayload(task: PackedBody, query: CaptureQuery): Found | Refusal {
   const { body } = task
   if (query.data !== null) return { kind: 'found', bytes: query.data, formCompression: '' }
   if (body.length === 0) return missing

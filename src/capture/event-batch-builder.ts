@@ -2,10 +2,12 @@
 // requests; its memory is used again.
 
 import { assert } from '../lib/assert.ts'
+import type { Bytes } from '../lib/bytes.ts'
 import type { Micros } from '../lib/clock.ts'
 import type { EncodedPart } from './capture-task.ts'
 import {
   type EventBatchHeader,
+  EventFlag,
   encodeEventBatch,
   eventBatchVersion,
   separatorByte,
@@ -27,6 +29,10 @@ export interface BatchFacts {
 
 /** Memory an arena keeps between requests. */
 const arenaKeptBytes = 16 * 1024 * 1024
+
+/** Whose identity events are named to the main thread. Who sends more at once is importing. */
+const identityEventsMax = 1000
+const noBytes = new Uint8Array(0)
 
 /** An event's share of the columns of fixed width: uuid, born id, timestamp, flags, five ends. */
 const fixedBytes = 16 + 16 + 8 + 1 + 5 * 4
@@ -143,7 +149,25 @@ export class EventBatchBuilder {
         elementsChain: this.#column(4, count),
       },
     })
-    return { payload, eventCount: count, dedupKeys: this.dedupKeys.slice(0, count * 2) }
+    return {
+      payload,
+      eventCount: count,
+      dedupKeys: this.dedupKeys.slice(0, count * 2),
+      identityBornIds: this.#identityBornIds(count),
+    }
+  }
+
+  #identityBornIds(count: number): Bytes {
+    const rows: number[] = []
+    for (let row = 0; row < count && rows.length < identityEventsMax; row++) {
+      if ((this.#flags[row]! & EventFlag.identity) !== 0) rows.push(row)
+    }
+    if (rows.length === 0) return noBytes
+    const bornIds = new Uint8Array(rows.length * 16)
+    for (const [index, row] of rows.entries()) {
+      bornIds.set(this.bornIds.subarray(row * 16, row * 16 + 16), index * 16)
+    }
+    return bornIds
   }
 
   #column(column: number, count: number): TextColumn {

@@ -4,7 +4,7 @@
 import { isIP } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import { emptyReply, type HttpReply, type HttpRequest, jsonReply } from '../http/route.ts'
-import type { Journal, JournalPart } from '../journal/journal.ts'
+import type { Journal, JournalPart, Position } from '../journal/journal.ts'
 import { unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type {
@@ -40,6 +40,10 @@ export interface CaptureReport {
   readonly eventCount: number
   readonly duplicateCount: number
   readonly historical: boolean
+  /** Where its events end in their lane; null when there are none. */
+  readonly end: Position | null
+  /** Of its realtime identity events, 16 bytes each. */
+  readonly identityBornIds: Uint8Array
   readonly decompressedBytes: number
   readonly drops: readonly Remark<DropReason>[]
   readonly warnings: readonly Remark<WarningReason>[]
@@ -128,16 +132,26 @@ async function append(
 ): Promise<HttpReply> {
   const { projectId, eventCount, historical, decompressedBytes, drops, warnings } = outcome
   let duplicateCount = 0
+  let end: Position | null = null
+  const identityBornIds = historical ? [] : outcome.parts.map((part) => part.identityBornIds)
   if (outcome.parts.length > 0) {
-    const parts: JournalPart[] = outcome.parts.map((part) => ({ kind: 'events', ...part }))
+    const parts: JournalPart[] = outcome.parts.map(({ payload, eventCount, dedupKeys }) => ({
+      kind: 'events',
+      payload,
+      eventCount,
+      dedupKeys,
+    }))
     const appended = await options.journal.append(historical ? 'historical' : 'realtime', parts)
     duplicateCount = appended.duplicateCount
+    end = appended.end
   }
   options.observer.captured({
     projectId,
     eventCount,
     duplicateCount,
     historical,
+    end,
+    identityBornIds: identityBornIds.length === 1 ? identityBornIds[0]! : Buffer.concat(identityBornIds),
     decompressedBytes,
     drops,
     warnings,

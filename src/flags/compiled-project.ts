@@ -15,6 +15,8 @@ export interface CompiledProject {
   /** Flags that can never have a value, with the reason. */
   readonly faults: ReadonlyMap<CompiledFlag, Fault>
   readonly groupTypeIndexes: ReadonlyMap<string, number>
+  /** All that some flag asks for. */
+  readonly staticCohortIds: readonly number[]
 }
 
 /** A longer chain of dependencies is taken for a cycle. */
@@ -45,6 +47,7 @@ function compile(definitions: ProjectDefinitions): CompiledProject {
     byId,
     faults: findFaults(flags, byId, inactive),
     groupTypeIndexes: new Map([...definitions.groupTypes].map(([index, name]) => [name, index])),
+    staticCohortIds: [...new Set(flags.flatMap((flag) => [...flag.staticCohortIds]))],
   }
 }
 

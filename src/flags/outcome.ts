@@ -26,6 +26,8 @@ export interface Outcome {
   readonly reason: Reason | Fault
   /** Position among the flag's conditions; null when none decided. */
   readonly conditionIndex: number | null
+  /** `"key"` */
+  readonly keyText: string
   /** `"key":value` */
   readonly valueMember: string
   /** `"key":"payload"`; null when the value has none. */
@@ -97,6 +99,7 @@ function build(
     hasFailed: false,
     reason,
     conditionIndex,
+    keyText: key,
     valueMember: `${key}:${JSON.stringify(value)}`,
     payloadMember: payload === null ? null : `${key}:${JSON.stringify(payload)}`,
     detailsMember: `${key}:${JSON.stringify(details)}`,

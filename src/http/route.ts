@@ -52,6 +52,8 @@ export interface Route {
   /** `public`: every origin, credentials allowed, preflight answered, also on errors. `none`: no CORS headers. */
   readonly cors: 'public' | 'none'
   readonly errorStyle: ErrorStyle
+  /** What a preflight is told besides; nothing when absent. */
+  readonly preflight?: string
   readonly bodyBytesMax: number
   /** The error of a body over the limit. */
   readonly bodyTooLarge: ErrorCode

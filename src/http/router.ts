@@ -51,7 +51,8 @@ function registerPath(
     }
   }
   const isPublic = routes.some((route) => route.cors === 'public')
-  if (isPublic) app.options(pattern, answerPreflight)
+  const told = routes.find((route) => route.preflight !== undefined)?.preflight ?? ''
+  if (isPublic) app.options(pattern, (res, req) => answerPreflight(res, req, told))
   app.any(pattern, refuseMethod(host, routes, isPublic))
 }
 
@@ -108,7 +109,7 @@ function nothingThere(host: ExchangeHost, errorStyle: 'text' | 'json'): Handler 
     handle: () => reply,
   }
   return (res, req) => {
-    if (isPublic && req.getMethod() === 'options') answerPreflight(res, req)
+    if (isPublic && req.getMethod() === 'options') answerPreflight(res, req, '')
     else refuse(host, route, reply, res, req)
   }
 }
@@ -126,12 +127,13 @@ function refuse(
 }
 
 /** Answered on the spot: a preflight has no body and asks for nothing that could fail. */
-function answerPreflight(res: HttpResponse, req: RequestHead): void {
+function answerPreflight(res: HttpResponse, req: RequestHead, told: string): void {
   const requested = req.getHeader('access-control-request-headers')
   res.writeStatus('200 OK')
   writeCorsHeaders(res, req.getHeader('origin'))
   res.writeHeader('access-control-allow-methods', 'GET,POST,OPTIONS')
   if (requested !== '') res.writeHeader('access-control-allow-headers', requested)
   res.writeHeader('access-control-max-age', preflightSecondsMax)
-  res.end()
+  if (told !== '') res.writeHeader('content-type', 'application/json')
+  res.end(told)
 }

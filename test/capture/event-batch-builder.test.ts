@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { EncodedPart } from '../../src/capture/capture-task.ts'
-import { openEventBatch, textValue } from '../../src/capture/event-batch.ts'
+import { EventFlag, openEventBatch, textValue } from '../../src/capture/event-batch.ts'
 import { EventBatchBuilder } from '../../src/capture/event-batch-builder.ts'
 import { microsFromMs } from '../../src/lib/clock.ts'
 import { captured, rowsOf, task } from './tasks.ts'
@@ -33,6 +33,24 @@ function read(part: EncodedPart) {
     part.dedupKeys[index * 2],
   ])
 }
+
+t.test('names the identity events of each part, the first thousand of them', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open({ ...facts, recordBytesMax: 1_000_000 })
+  const addFlagged = (bornId: number, flags: number): void => {
+    builder.beginEvent()
+    builder.bornIds.fill(bornId, builder.count * 16, builder.count * 16 + 16)
+    builder.endEvent(microsFromMs(0), flags)
+  }
+  addFlagged(1, 0)
+  addFlagged(2, EventFlag.identity)
+  addFlagged(3, EventFlag.anonymous | EventFlag.groups)
+  addFlagged(4, EventFlag.identity | EventFlag.clientUuid)
+  t.same([...builder.close()[0]!.identityBornIds], [...Array(16).fill(2), ...Array(16).fill(4)])
+  builder.open({ ...facts, recordBytesMax: 1_000_000 })
+  for (let index = 0; index < 1001; index++) addFlagged(5, EventFlag.identity)
+  t.equal(builder.close()[0]!.identityBornIds.length, 16_000)
+})
 
 t.test('cuts a part before it outgrows a record', async (t) => {
   const builder = new EventBatchBuilder()

@@ -58,6 +58,8 @@ t.test('counts captured events by lane, and drops and warnings by reason', async
     eventCount: 3,
     duplicateCount: 1,
     historical: false,
+    end: null,
+    identityBornIds: new Uint8Array(0),
     decompressedBytes: 500,
     drops: [{ reason: 'distinct_id_missing', count: 2, sample }],
     warnings: [{ reason: 'timestamp_unparseable', count: 1, sample }],

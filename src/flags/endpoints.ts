@@ -1,0 +1,58 @@
+// Everything that answers SDKs about flags, opened and closed as one: connections of its own, so that no long query of
+// management's stands in front of a page that waits for its flags.
+
+import type { CaptureReport, ProjectSource } from '../capture/intake.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../lib/clock.ts'
+import { latePostgres } from '../postgres/late.ts'
+import { openPostgres } from '../postgres/pool.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { FlagDefinitions } from './definition.ts'
+import { flagRoutes } from './flag-routes.ts'
+import { openProjectSettings } from './project-settings.ts'
+import { type Applying, RecentIdentities } from './recent-identities.ts'
+import { remoteConfigRoutes } from './remote-config-routes.ts'
+import { openStoredReads, storedReadMsMax } from './stored-reads.ts'
+
+export interface FlagEndpoints {
+  readonly routes: readonly Route[]
+  /** Hears of captured events, so that whoever sent them finds them heeded. */
+  captured(report: CaptureReport): void
+  close(): Promise<void>
+}
+
+interface FlagEndpointsOptions {
+  readonly connectionString: Promise<string>
+  readonly definitions: FlagDefinitions
+  readonly projects: ProjectSource
+  readonly persons: Applying
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const connectionsMax = 4
+
+export function openFlagEndpoints(options: FlagEndpointsOptions): FlagEndpoints {
+  const { definitions, projects, persons, clock, log } = options
+  const connect = (connectionString: string) =>
+    openPostgres({ connectionString, log, connectionsMax, statementMsMax: storedReadMsMax })
+  const postgres = latePostgres(options.connectionString.then(connect))
+  const settings = openProjectSettings(postgres, clock, log)
+  const freshness = new RecentIdentities(persons, clock)
+  const stored = openStoredReads(postgres, log)
+  const common = { definitions, projects, settings }
+  return {
+    routes: [
+      ...flagRoutes({ ...common, stored, clock, freshness, locate: () => null }),
+      ...remoteConfigRoutes(common),
+    ],
+    captured({ identityBornIds, end }) {
+      if (end !== null) freshness.note(identityBornIds, end)
+    },
+    async close() {
+      freshness.close()
+      await settings.close()
+      await postgres.close()
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// From a request to outcomes: evaluates with what the request says, reads what some flag still needs, and takes those
+// flags up again.
+
+import type { Clock } from '../lib/clock.ts'
+import type { CompiledFlag } from './compiled-flag.ts'
+import { type CompiledProject, compileProject } from './compiled-project.ts'
+import type { FlagDefinitions } from './definition.ts'
+import { Evaluation } from './evaluate.ts'
+import { type FlagRequest, groupKeyOf } from './flag-request.ts'
+import { type Selection, selectFlags } from './flag-selection.ts'
+import { type JsonObject, memberOf, objectIn } from './json-value.ts'
+import { failureOf, type Outcome } from './outcome.ts'
+import type { StoredAnswer, StoredReads } from './stored-reads.ts'
+import type { Circumstances, Subject } from './subject.ts'
+
+export interface EvaluatorOptions {
+  readonly definitions: FlagDefinitions
+  readonly stored: StoredReads
+  readonly clock: Clock
+  /** Resolves when what was sent of this id a moment ago can be read, or soon. */
+  readonly freshness: { wait(projectId: number, distinctId: string): Promise<void> }
+}
+
+/** Who asks for what. */
+export interface FlagQuestion {
+  readonly projectId: number
+  readonly distinctId: string
+  readonly request: FlagRequest
+  readonly selection: Selection
+  /** Properties that the sender's address stands for; null for none. */
+  readonly derived: JsonObject | null
+}
+
+export interface Evaluated {
+  readonly outcomes: readonly Outcome[]
+  readonly hasErrors: boolean
+}
+
+/** Evaluates the flags that were asked for. While the project's definitions are not known there are none. */
+export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOptions): Promise<Evaluated> {
+  const { projectId, selection } = question
+  const definitions = options.definitions.of(projectId)
+  if (definitions === null) return { outcomes: [], hasErrors: true }
+  const project = compileProject(definitions)
+  const flags = selectFlags(project.flags, selection)
+  const circumstances = circumstancesOf(question, project, options.clock.nowMs())
+  const evaluation = new Evaluation(project, circumstances)
+  const outcomes: (Outcome | null)[] = flags.map((flag) => evaluation.outcome(flag))
+  const isKept = await keepHashKeys(question, flags, options.stored)
+  if (outcomes.includes(null)) {
+    await options.freshness.wait(projectId, question.distinctId)
+    const answer = await readStored(question, project, circumstances, options.stored)
+    if (answer !== null) {
+      take(answer, circumstances)
+      evaluation.resume()
+    }
+    for (const [index, flag] of flags.entries()) {
+      if (outcomes[index] !== null) continue
+      const outcome = answer === null ? null : evaluation.outcome(flag)
+      outcomes[index] = outcome ?? failureOf(flag, 'properties_unavailable')
+    }
+  }
+  const complete = outcomes.filter((one) => one !== null)
+  return { outcomes: complete, hasErrors: !isKept || complete.some((one) => one.hasFailed) }
+}
+
+function circumstancesOf(
+  { distinctId, request, derived }: FlagQuestion,
+  project: CompiledProject,
+  nowMs: number,
+): Circumstances {
+  const groups: (Subject | null)[] = [null, null, null, null, null]
+  for (const [type, index] of project.groupTypeIndexes) {
+    const id = groupKeyOf(request, type)
+    if (id === '') continue
+    const given = objectIn(memberOf(request.groupProperties, type))
+    groups[index] = {
+      id,
+      idBytes: Buffer.from(id),
+      idProperty: '$group_key',
+      given,
+      derived: null,
+      stored: null,
+    }
+  }
+  return {
+    person: {
+      id: distinctId,
+      idBytes: Buffer.from(distinctId),
+      idProperty: 'distinct_id',
+      given: request.personProperties,
+      derived,
+      stored: null,
+    },
+    groups,
+    deviceIdBytes: request.deviceId === '' ? null : Buffer.from(request.deviceId),
+    nowMs,
+    staticCohorts: null,
+    hashKeys: null,
+  }
+}
+
+/** Keeps, for flags that keep their value, what the person was. True when nothing was lost. */
+async function keepHashKeys(
+  { projectId, distinctId, request }: FlagQuestion,
+  flags: readonly CompiledFlag[],
+  stored: StoredReads,
+): Promise<boolean> {
+  const { anonDistinctId } = request
+  if (anonDistinctId === '' || anonDistinctId === distinctId || distinctId === '') return true
+  const flagKeys = keptKeys(flags)
+  if (flagKeys.length === 0) return true
+  return await stored.keepHashKeys({ projectId, distinctId, hashKey: anonDistinctId, flagKeys })
+}
+
+function keptKeys(flags: readonly CompiledFlag[]): string[] {
+  return flags.filter((flag) => flag.definition.ensureExperienceContinuity).map((flag) => flag.key)
+}
+
+async function readStored(
+  { projectId, distinctId }: FlagQuestion,
+  project: CompiledProject,
+  { groups }: Circumstances,
+  stored: StoredReads,
+): Promise<StoredAnswer | null> {
+  const { flags, staticCohortIds } = project
+  const named = groups.flatMap((group, typeIndex) => (group === null ? [] : { typeIndex, key: group.id }))
+  return await stored.read({
+    projectId,
+    distinctId,
+    groups: named,
+    staticCohortIds,
+    keptFlagKeys: keptKeys(flags),
+  })
+}
+
+function take(answer: StoredAnswer, circumstances: Circumstances): void {
+  circumstances.person.stored = answer.person
+  for (const [index, group] of circumstances.groups.entries()) {
+    if (group !== null) group.stored = answer.groups.get(index) ?? {}
+  }
+  circumstances.staticCohorts = answer.staticCohorts
+  circumstances.hashKeys = new Map([...answer.hashKeys].map(([key, hashKey]) => [key, Buffer.from(hashKey)]))
+}
