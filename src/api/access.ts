@@ -129,6 +129,42 @@ const table: Readonly<Record<string, Access>> = {
     scope: 'early_access_feature:write',
     level: levels.member,
   },
+  ...batchExports('/api/organizations/:organization_id'),
+  ...batchExports('/api/projects/:project_id'),
+}
+
+/** Operations on batch exports, which stand below an organization and below a project alike. */
+function batchExports(tenantPath: string): Record<string, Access> {
+  const operations: Readonly<Record<'read' | 'write', readonly string[]>> = {
+    read: [
+      'GET',
+      'GET /:id',
+      'GET /:id/backfills',
+      'GET /:id/logs',
+      'GET /:id/runs',
+      'GET /:id/runs/:run_id',
+    ],
+    write: [
+      'DELETE /:id',
+      'PATCH /:id',
+      'POST',
+      'POST /:id/backfill',
+      'POST /:id/backfills',
+      'POST /:id/backfills/:backfill_id/cancel',
+      'POST /:id/pause',
+      'POST /:id/runs/:run_id/cancel',
+      'POST /:id/runs/:run_id/retry',
+      'POST /:id/unpause',
+      'PUT /:id',
+    ],
+  }
+  const rows = (verb: 'read' | 'write') =>
+    operations[verb].map((operation): [string, Access] => {
+      const [method, path = ''] = operation.split(' ')
+      const access: Access = { scope: `batch_export:${verb}`, level: levels.member }
+      return [`${method} ${tenantPath}/batch_exports${path}`, access]
+    })
+  return Object.fromEntries([...rows('read'), ...rows('write')])
 }
 
 /** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */

@@ -87,6 +87,20 @@ export function isBuilt(type: string): type is BuiltType {
   return builtTypes.some((built) => built === type)
 }
 
+/** Keys that hold a secret in some type of destination: kept secret in all, whoever they were meant for. */
+const secretKeys: ReadonlySet<string> = new Set([
+  ...Object.values(rules).flatMap((keys) => Object.keys(keys).filter((key) => keys[key]?.isSecret)),
+  'private_key',
+  'private_key_id',
+  'private_key_passphrase',
+  'client_email',
+  'token_uri',
+])
+
+export function isSecretKey(key: string): boolean {
+  return secretKeys.has(key)
+}
+
 /** The keys of a type that can be exported to, in the order in which they are checked. */
 export function keyRules(type: BuiltType): Rules {
   return rules[type]

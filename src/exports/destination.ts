@@ -6,6 +6,7 @@ import {
   builtTypes,
   type DestinationType,
   isBuilt,
+  isSecretKey,
   type KeyRule,
   keyRules,
 } from './destination-keys.ts'
@@ -56,11 +57,16 @@ export function mergeConfig(stored: GivenConfig, changes: GivenConfig): GivenCon
   return { ...stored, ...changes }
 }
 
-/** A stored config as an answer shows it: as it was sent, without secrets. */
-export function shownConfig(type: BuiltType, config: GivenConfig): GivenConfig {
-  const known = keyRules(type)
-  const isSecret = (key: string): boolean => Object.hasOwn(known, key) && known[key]?.isSecret === true
-  return Object.fromEntries(Object.entries(config).filter(([key]) => !isSecret(key)))
+/** A config in two halves: what answers show, as it was sent, and what is sealed. */
+export function splitConfig(config: GivenConfig): {
+  readonly shown: GivenConfig
+  readonly secret: GivenConfig
+} {
+  const entries = Object.entries(config)
+  return {
+    shown: Object.fromEntries(entries.filter(([key]) => !isSecretKey(key))),
+    secret: Object.fromEntries(entries.filter(([key]) => isSecretKey(key))),
+  }
 }
 
 function readKey(given: GivenConfig, key: string, rule: KeyRule): unknown {

@@ -96,6 +96,19 @@ export function spansWithin(interval: Interval, timeZone: string, span: Span, co
   return spans
 }
 
+/** How many intervals `span` touches. */
+export function countWithin(interval: Interval, timeZone: string, { startMs, endMs }: Span): number {
+  if (endMs <= startMs) return 0
+  return numberOf(interval, timeZone, endMs - 1) - numberOf(interval, timeZone, startMs) + 1
+}
+
+/** Intervals, counted from some moment on. */
+function numberOf(interval: Interval, timeZone: string, ms: number): number {
+  if (interval === 'day') return dayOf(timeZone, ms)
+  if (interval === 'week') return sundayOf(dayOf(timeZone, ms)) / 7
+  return Math.floor(ms / lengths[interval])
+}
+
 /** Making one costs more than a thousand uses. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 

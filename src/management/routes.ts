@@ -13,6 +13,11 @@ import type { Postgres } from '../postgres/pool.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { Log } from '../telemetry/log.ts'
 import { activityList } from './activity-list.ts'
+import { batchExportBackfillOperations } from './batch-export-backfills.ts'
+import { batchExportLogs } from './batch-export-logs.ts'
+import { batchExportPauseOperations } from './batch-export-pause.ts'
+import { batchExportRunOperations } from './batch-export-runs.ts'
+import { batchExportOperations } from './batch-exports.ts'
 import { cohortMemberOperations } from './cohort-members.ts'
 import { cohortOperations } from './cohorts.ts'
 import type { Commands } from './commands.ts'
@@ -52,6 +57,7 @@ export interface ManagementOptions {
 export function managementRoutes(options: ManagementOptions): Route[] {
   const { postgres, events, warnings, commands, outbound, sealer } = options
   const { siteUrl, trustedProxies, clock, log } = options
+  const exportRooms = { events, outbound, sealer, clock }
   const operations = [
     ...organizationOperations(clock),
     organizationCreate(clock),
@@ -74,6 +80,11 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     ...cohortMemberOperations(clock),
     ...itemActivityOperations({ resource: 'cohorts', scope: 'Cohort', table: 'cohort' }),
     ...earlyAccessOperations(clock),
+    ...batchExportOperations(exportRooms),
+    ...batchExportPauseOperations(exportRooms),
+    ...batchExportBackfillOperations(exportRooms),
+    ...batchExportRunOperations(exportRooms),
+    ...batchExportLogs(),
   ]
   const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
   return operationRoutes([...operations, ...openApiOperations(operations)], {

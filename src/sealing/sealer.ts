@@ -12,6 +12,7 @@ import type { SecretKey, SecretKeys } from './secret-keys.ts'
 /** Where a sealed text is stored. Every column of the list is sealed anew when the key changes. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'organization_domain', column: 'saml_x509_cert' },
+  { table: 'batch_export', column: 'destination_secrets' },
 ]
 
 export interface SealedColumn {

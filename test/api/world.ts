@@ -114,7 +114,7 @@ export function jsonOf(answer: Answer) {
 }
 
 /** What a test may put in place of what the world has. */
-type WorldOptions = Partial<Pick<ManagementOptions, 'outbound'>>
+type WorldOptions = Partial<Pick<ManagementOptions, 'outbound' | 'events'>>
 
 /** Without a name server, unless `options` bring one. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {

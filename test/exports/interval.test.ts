@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   boundaryAfter,
   boundaryBefore,
+  countWithin,
   dueSpans,
   intervalMs,
   spansWithin,
@@ -112,4 +113,20 @@ t.test('a range is cut into intervals', async (t) => {
   ])
   t.strictSame(cut('2024-05-01T00:00:00Z', '2024-05-01T00:00:00Z'), [])
   t.equal(cut('2024-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 366).length, 366)
+})
+
+t.test('counts the intervals of a range without making them', async (t) => {
+  const rows = [
+    ['every 5 minutes', '2024-05-01T12:01:00Z', '2024-05-01T12:05:00Z', 1],
+    ['hour', '2024-05-01T12:00:00Z', '2024-05-01T12:00:00Z', 0],
+    ['hour', '2024-05-01T12:00:00Z', '2024-05-01T14:00:00.001Z', 3],
+    ['day', '2024-03-30T00:00:00Z', '2024-04-02T00:00:00Z', 4],
+    ['week', '2024-05-04T12:00:00Z', '2024-05-05T12:00:00Z', 2],
+    ['every 5 minutes', '1970-01-01T00:00:00Z', '9999-01-01T00:00:00Z', 844_569_216],
+  ] as const
+  for (const [interval, start, end, count] of rows) {
+    const span = { startMs: at(start), endMs: at(end) }
+    t.equal(countWithin(interval, 'Europe/Berlin', span), count, `${interval} ${start}`)
+    if (count < 100) t.equal(spansWithin(interval, 'Europe/Berlin', span, 100).length, count)
+  }
 })

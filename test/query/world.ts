@@ -2,13 +2,14 @@
 
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Test } from 'tap'
+import type { Events } from '../../src/events/client.ts'
 import { Readers, runQuery } from '../../src/events/readers.ts'
 import { applySchema } from '../../src/events/schema.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { compileQuery, parseQuery, type SqlRunner } from '../../src/query/compile.ts'
+import { compileQuery, parseQuery } from '../../src/query/compile.ts'
 
 export interface World {
-  readonly runner: SqlRunner
+  readonly runner: Pick<Events, 'query'>
   /** The rows that project 1 gets for a query. */
   ask(text: string): Promise<readonly (readonly unknown[])[]>
 }
@@ -47,7 +48,7 @@ export async function openWorld(t: Test): Promise<World> {
     connection.closeSync()
     instance.closeSync()
   })
-  const runner: SqlRunner = {
+  const runner: World['runner'] = {
     query: (sql, values = []) => readers.run((reader) => runQuery(reader, sql, values)),
   }
   const ask = async (text: string) => {

@@ -1,0 +1,108 @@
+// The query of an export: one plain SELECT from events. Anything with more tables could not be cut into intervals.
+
+import { isServiceError, ServiceError } from '../errors.ts'
+import { type Ast, integerNode, listOf, nodeOf } from '../query/ast.ts'
+import { compileQuery, parseQuery, print, type SqlRunner } from '../query/compile.ts'
+
+/** What a query makes of an event, as the API shows it. */
+export interface QuerySchema {
+  readonly fields: readonly { readonly expression: string; readonly alias: string }[]
+  readonly values: Readonly<Record<string, never>>
+  /** In one line. */
+  readonly hogql_query: string
+}
+
+/** Errors: invalid_input with attr hogql_query, in PostHog's words. */
+export async function readExportQuery(
+  runner: SqlRunner,
+  text: string,
+  projectId: number,
+): Promise<QuerySchema> {
+  const statement = await parse(runner, text)
+  checkShape(statement)
+  await check(runner, statement, projectId)
+  const fields = []
+  for (const item of listOf(statement.select_list).map(nodeOf)) {
+    const expression = await printExpression(runner, item)
+    fields.push({ expression, alias: aliasOf(item, expression) })
+  }
+  return { fields, values: {}, hogql_query: await print(runner, statement) }
+}
+
+async function parse(runner: SqlRunner, text: string): Promise<Ast> {
+  try {
+    return await parseQuery(runner, text)
+  } catch (error) {
+    if (isServiceError(error, 'invalid_input')) throw fault('Failed to parse query', error)
+    throw error
+  }
+}
+
+function checkShape(statement: Ast): void {
+  if (statement.type === 'SET_OPERATION_NODE') throw fault('UNIONs are not supported')
+  if (statement.type !== 'SELECT_NODE') throw fault('Failed to parse query')
+  const from = nodeOf(statement.from_table)
+  if (from.type === 'JOIN') throw fault('JOINs are not supported')
+  if (
+    from.type === 'SUBQUERY' ||
+    listOf(nodeOf(statement.cte_map).map).length > 0 ||
+    hasSubquery(statement)
+  ) {
+    throw fault('Subqueries or CTEs are not supported')
+  }
+  if (from.type === 'EMPTY') throw fault('Query must SELECT FROM events')
+  const isEvents = from.type === 'BASE_TABLE' && String(from.table_name).toLowerCase() === 'events'
+  if (!isEvents) throw fault('Query must only SELECT FROM events')
+}
+
+function hasSubquery(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return ('class' in value && value.class === 'SUBQUERY') || Object.values(value).some(hasSubquery)
+}
+
+/** Lets the store itself look at the query, without reading a row. */
+async function check(runner: SqlRunner, statement: Ast, projectId: number): Promise<void> {
+  const none = { type: 'LIMIT_MODIFIER', limit: integerNode(0), offset: null }
+  try {
+    await runner.query(await compileQuery(runner, { ...statement, modifiers: [none] }, projectId))
+  } catch (error) {
+    // What DuckDB's binder says comes without a code of its own.
+    const isTheirs =
+      isServiceError(error, 'invalid_input') ||
+      /^(Binder|Catalog|Conversion|Invalid Input) Error/.test(
+        error instanceof ServiceError ? error.detail : String(error).replace(/^Error: /, ''),
+      )
+    if (!isTheirs) throw error
+    const reason = error instanceof ServiceError ? error.detail : String(error).replace(/^Error: /, '')
+    throw fault(`Invalid HogQL query: ${reason.split('\n')[0]}`, error)
+  }
+}
+
+async function printExpression(runner: SqlRunner, item: Ast): Promise<string> {
+  const from = { type: 'EMPTY', alias: '', sample: null, query_location: 0 }
+  const statement = {
+    type: 'SELECT_NODE',
+    modifiers: [],
+    cte_map: { map: [] },
+    select_list: [{ ...item, alias: '' }],
+    from_table: from,
+    where_clause: null,
+    group_expressions: [],
+    group_sets: [],
+    aggregate_handling: 'STANDARD_HANDLING',
+    having: null,
+    sample: null,
+    qualify: null,
+  }
+  return (await print(runner, statement)).replace(/^SELECT /, '')
+}
+
+/** A field is called by its alias, else by the last part of its name, else by its text. */
+function aliasOf(item: Ast, expression: string): string {
+  if (item.alias !== '') return String(item.alias)
+  return item.class === 'COLUMN_REF' ? String(listOf(item.column_names).at(-1)) : expression
+}
+
+function fault(detail: string, cause?: unknown): ServiceError {
+  return new ServiceError('invalid_input', { detail, attr: 'hogql_query', cause })
+}

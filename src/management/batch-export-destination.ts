@@ -1,0 +1,82 @@
+// Destinations of batch exports on their way into the database: checked, addresses judged, secrets sealed.
+
+import {
+  type GivenConfig,
+  mergeConfig,
+  readConfig,
+  requireBuilt,
+  splitConfig,
+} from '../exports/destination.ts'
+import type { BuiltType, DestinationType } from '../exports/destination-keys.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { SealedPlace, Sealer } from '../sealing/sealer.ts'
+
+export interface GivenDestination {
+  readonly type?: DestinationType
+  readonly config?: GivenConfig | null
+}
+
+/** Columns of `batch_export`. */
+export interface StoredDestination {
+  readonly destination_type: BuiltType
+  readonly destination_config: GivenConfig
+  readonly destination_secrets: string | null
+}
+
+/** A destination with its secrets open. */
+export interface OpenDestination {
+  readonly type: BuiltType
+  readonly config: GivenConfig
+}
+
+const attr = 'destination'
+
+/**
+ * What a destination becomes once `given` has come over `before`. Of another type nothing is kept: its keys, and its
+ * secrets above all, were meant for somebody else.
+ * Errors: invalid_input.
+ */
+export function changedDestination(before: OpenDestination | null, given: GivenDestination): OpenDestination {
+  const type = requireBuilt(given.type ?? before?.type ?? 'NoOp')
+  const kept = before !== null && before.type === type ? before.config : {}
+  const config = mergeConfig(kept, given.config ?? {})
+  readConfig(type, config)
+  return { type, config }
+}
+
+/** Judges the addresses of a destination before it is saved. Errors: address_refused. */
+export async function checkAddresses(
+  outbound: Pick<Outbound, 'checkUrl' | 'checkHost'>,
+  { type, config }: OpenDestination,
+): Promise<void> {
+  const { url, endpoint_url, host, port } = readConfig(type, config)
+  if (typeof url === 'string') await outbound.checkUrl(url, attr)
+  if (typeof endpoint_url === 'string') await outbound.checkUrl(endpoint_url, attr)
+  if (typeof host === 'string') await outbound.checkHost(host, Number(port), attr)
+}
+
+export function sealDestination(
+  sealer: Sealer,
+  id: string,
+  { type, config }: OpenDestination,
+): StoredDestination {
+  const { shown, secret } = splitConfig(config)
+  const hasSecrets = Object.keys(secret).length > 0
+  return {
+    destination_type: type,
+    destination_config: shown,
+    destination_secrets: hasSecrets ? sealer.seal(placeOf(id), JSON.stringify(secret)) : null,
+  }
+}
+
+/** Errors: secret_unreadable. */
+export function openDestination(sealer: Sealer, id: string, stored: StoredDestination): OpenDestination {
+  const { destination_type, destination_config, destination_secrets } = stored
+  const secret: GivenConfig =
+    destination_secrets === null ? {} : JSON.parse(sealer.open(placeOf(id), destination_secrets))
+  return { type: destination_type, config: mergeConfig(destination_config, secret) }
+}
+
+function placeOf(id: string): SealedPlace {
+  return { table: 'batch_export', column: 'destination_secrets', id }
+}

@@ -1,0 +1,87 @@
+// Operations on batch exports stand below an organization and below each of its projects, with the same fields: an
+// operation is described once and becomes both.
+
+import type { Static, TObject, TSchema } from 'typebox'
+import { type Operation, organizationOperation, projectOperation } from '../api/operation.ts'
+import type { Principal } from '../api/principal.ts'
+import type { TenantSql } from '../api/tenant-sql.ts'
+import { ServiceError } from '../errors.ts'
+import type { HttpRequest, Method } from '../http/route.ts'
+import type { Session } from '../postgres/pool.ts'
+import { type BatchExportRow, selectBatchExports } from './batch-export-rows.ts'
+
+/** Where batch exports are looked for. */
+export interface Place {
+  readonly organizationId: string
+  /** Null for all projects of the organization. */
+  readonly projectId: number | null
+}
+
+export interface ExportContext<Query, Body> {
+  readonly place: Place
+  readonly principal: Principal
+  readonly sql: TenantSql
+  readonly address: string
+  readonly request: HttpRequest
+  readonly url: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+}
+
+interface Definition<Query extends TObject, Body extends TSchema> {
+  readonly method: Method
+  /** Below `batch_exports`. */
+  readonly path: '' | `/${string}`
+  readonly operationId: string
+  readonly summary: string
+  readonly query: Query | null
+  readonly body: Body | null
+  readonly status: 200 | 201 | 204
+  readonly response: TSchema | null
+  readonly handle: (context: ExportContext<Static<Query>, Static<Body>>) => Promise<unknown>
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function exportOperation<Query extends TObject, Body extends TSchema>(
+  definition: Definition<Query, Body>,
+): Operation[] {
+  const { path, operationId, handle } = definition
+  const tag = 'batch exports'
+  return [
+    organizationOperation<Query, Body>({
+      ...definition,
+      tag,
+      path: `/api/organizations/:organization_id/batch_exports${path}`,
+      handle: ({ organization, ...context }) =>
+        handle({ ...context, place: { organizationId: organization.id, projectId: null } }),
+    }),
+    projectOperation<Query, Body>({
+      ...definition,
+      tag,
+      path: `/api/projects/:project_id/batch_exports${path}`,
+      operationId: `project_${operationId}`,
+      handle: ({ project, ...context }) =>
+        handle({ ...context, place: { organizationId: project.organization.id, projectId: project.id } }),
+    }),
+  ]
+}
+
+/** The id that a path names. Errors: not_found for what is no id. */
+export function idIn(params: Readonly<Record<string, string>>, name: string): string {
+  const id = params[name] ?? ''
+  if (!uuid.test(id)) throw new ServiceError('not_found')
+  return id.toLowerCase()
+}
+
+/** Errors: not_found for one that is not, or is somewhere else. */
+export async function findBatchExport(session: Session, place: Place, id: string): Promise<BatchExportRow> {
+  const { rows } = await session.query<BatchExportRow>(`${selectBatchExports} and batch_export.id = $3`, [
+    place.organizationId,
+    place.projectId,
+    id,
+  ])
+  if (rows[0] === undefined) throw new ServiceError('not_found')
+  return rows[0]
+}
