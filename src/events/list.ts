@@ -64,7 +64,8 @@ const order = 'timestamp desc, lane desc, position desc, index desc'
 /** Errors: invalid_input for a filter that DuckDB refuses (such as a regular expression that is none). */
 export async function listEvents(connection: DuckDBConnection, filter: EventFilter): Promise<EventPage> {
   const parameters = new Parameters()
-  const where = conditions(filter, parameters).join(' and ')
+  const project = `project_id = ${parameters.add(filter.projectId, 'integer')}`
+  const where = [project, ...conditions(filter, parameters)].join(' and ')
   const limit = Math.min(Math.max(filter.limit, 1), eventPageRowsMax)
   const sql = `
     with page as (
@@ -73,7 +74,7 @@ export async function listEvents(connection: DuckDBConnection, filter: EventFilt
       select *, count(*) over () as found,
         coalesce(sum(strlen(properties)) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
           as bytes_before
-      from events where row_id in (select row_id from page)
+      from events where ${project} and row_id in (select row_id from page)
     )
     select uuid::varchar, event, distinct_id, person_id::varchar, epoch_us(timestamp)::double,
       epoch_us(received_at)::double, properties::varchar, elements_chain, historical, anonymous, lane::double,
@@ -97,7 +98,7 @@ export async function listEvents(connection: DuckDBConnection, filter: EventFilt
 function conditions(filter: EventFilter, parameters: Parameters): string[] {
   const { event, distinctId, personId, afterMicros, beforeMicros, cursor } = filter
   const time = (micros: Micros) => `make_timestamptz(${parameters.add(micros, 'bigint')})`
-  const all = [`project_id = ${parameters.add(filter.projectId, 'integer')}`]
+  const all: string[] = []
   if (event !== null) all.push(`event = ${parameters.add(event, 'varchar')}`)
   if (distinctId !== null) all.push(`distinct_id = ${parameters.add(distinctId, 'varchar')}`)
   if (personId !== null) all.push(`person_id = ${parameters.add(personId, 'uuid')}`)

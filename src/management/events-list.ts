@@ -6,6 +6,7 @@ import { linkTo } from '../api/pagination.ts'
 import { type EventFilter, type EventPage, eventPageRowsMax, type ListedEvent } from '../events/list.ts'
 import type { Clock, Micros } from '../lib/clock.ts'
 import { decodeCursor, encodeCursor, readMoment, readPropertyFilters } from './event-filter.ts'
+import { type EventPersons, personsOfEvents } from './event-persons.ts'
 
 /** The part of the events store that this list needs. */
 export interface EventsReader {
@@ -13,6 +14,8 @@ export interface EventsReader {
 }
 
 const limitDefault = 100
+/** A page ends early once it is so long; a person is printed beside each of its events. */
+const pageCharsMax = 32 * 1024 * 1024
 
 const eventSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -21,7 +24,10 @@ const eventSchema = Type.Object({
   event: Type.String(),
   timestamp: Type.String({ format: 'date-time' }),
   person: Type.Union([
-    Type.Object({ distinct_ids: Type.Array(Type.String()), properties: Type.Object({}) }),
+    Type.Object({
+      distinct_ids: Type.Array(Type.String()),
+      properties: Type.Object({}, { additionalProperties: true }),
+    }),
     Type.Null(),
   ]),
   elements: Type.Array(Type.Object({})),
@@ -59,7 +65,7 @@ export function eventsList(events: EventsReader, clock: Clock): Operation {
       next: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
       results: Type.Array(eventSchema),
     }),
-    handle: async ({ project, query, url }) => {
+    handle: async ({ project, sql, query, url }) => {
       const nowMs = clock.nowMs()
       const page = await events.listEvents({
         projectId: project.id,
@@ -72,12 +78,28 @@ export function eventsList(events: EventsReader, clock: Clock): Operation {
         limit: limitOf(query.limit),
         cursor: query.cursor ? decodeCursor(query.cursor) : null,
       })
-      const next = page.next === null ? null : linkTo(url, { cursor: encodeCursor(page.next) })
-      return new JsonText(
-        `{"next":${JSON.stringify(next)},"results":[${page.events.map(eventText).join(',')}]}`,
-      )
+      const persons = await personsOfEvents(sql, project.id, page.events)
+      const texts = printEvents(page.events, persons)
+      const end = texts.length < page.events.length ? (page.events[texts.length - 1] ?? null) : page.next
+      const next = end === null ? null : linkTo(url, { cursor: encodeCursor(end) })
+      return new JsonText(`{"next":${JSON.stringify(next)},"results":[${texts.join(',')}]}`)
     },
   })
+}
+
+/** Prints events one after the other, as far as a page has room for them and their persons; at least one. */
+function printEvents(events: readonly ListedEvent[], persons: EventPersons): string[] {
+  const texts: string[] = []
+  let chars = 0
+  for (const listed of events) {
+    const person = persons.get(listed.personId)
+    if (person === null) break
+    const text = eventText(listed, person ?? 'null')
+    chars += text.length
+    if (texts.length > 0 && chars > pageCharsMax) break
+    texts.push(text)
+  }
+  return texts
 }
 
 function limitOf(sent: unknown): number {
@@ -86,11 +108,11 @@ function limitOf(sent: unknown): number {
 }
 
 /** Prints one event. Its properties are put in as they were stored: no number in them is read and printed again. */
-function eventText(listed: ListedEvent): string {
+function eventText(listed: ListedEvent, person: string): string {
   const { uuid, distinctId, propertiesText, event, timestampMicros, elementsChain } = listed
   return (
     `{"id":"${uuid}","distinct_id":${JSON.stringify(distinctId)},"properties":${propertiesText},` +
-    `"event":${JSON.stringify(event)},"timestamp":"${formatMicros(timestampMicros)}","person":null,` +
+    `"event":${JSON.stringify(event)},"timestamp":"${formatMicros(timestampMicros)}","person":${person},` +
     `"elements":[],"elements_chain":${JSON.stringify(elementsChain)}}`
   )
 }

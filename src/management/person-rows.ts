@@ -24,7 +24,7 @@ export interface PersonRow {
 }
 
 /** Ids shown of one person; a shared device or a wrong identify can give it any number. */
-const distinctIdsMax = 100
+export const distinctIdsMax = 100
 const nameCharsMax = 400
 /** What a person is called by where the project names no properties of its own (upstream's order). */
 const displayProperties = ['email', 'Email', '$email', 'name', 'Name', 'username', 'Username', 'UserName']

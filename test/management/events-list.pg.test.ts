@@ -3,6 +3,7 @@ import type { ListedEvent } from '../../src/events/list.ts'
 import { type Micros, microsFromMs } from '../../src/lib/clock.ts'
 import { formatMicros } from '../../src/management/events-list.ts'
 import { openWorld } from '../api/world.ts'
+import { addPerson, personUuid } from './identities.ts'
 
 const listed: ListedEvent = {
   uuid: '0191e9ce-9a87-7000-8000-000000000001',
@@ -115,4 +116,52 @@ t.test('prints microseconds where there are some', async (t) => {
   t.equal(formatMicros(microsFromMs(0)), '1970-01-01T00:00:00Z')
   t.equal(formatMicros(microsFromMs(1500)), '1970-01-01T00:00:01.500000Z')
   t.equal(formatMicros(-1 as Micros), '1969-12-31T23:59:59.999999Z') // a moment in microseconds
+})
+
+t.test('shows the person of every event, its properties as they are stored', async (t) => {
+  const world = await openWorld(t)
+  await addPerson(world.postgres, {
+    number: 1,
+    distinctIds: ['z', 'a'],
+    properties: '{"n": 12345678901234567890.10}',
+  })
+  await addPerson(world.postgres, { number: 2, projectId: 3 })
+  const of = (number: number) => ({ ...listed, personId: personUuid(number) })
+  world.page = { events: [of(1), of(2), of(3), of(1)], next: null }
+  const { text } = await world.get('/api/projects/1/events/')
+  t.match(text, '"person":{"distinct_ids":["a","z"],"properties":{"n": 12345678901234567890.10}}')
+  const person = { distinct_ids: ['a', 'z'], properties: { n: 12345678901234567000 } }
+  t.strictSame(
+    JSON.parse(text).results.map((one: { person: unknown }) => one.person),
+    [person, null, null, person],
+    'none for the person of another organization, nor for one that does not exist',
+  )
+})
+
+t.test('ends a page before the persons become too large, and goes on behind it', async (t) => {
+  const world = await openWorld(t)
+  const MiB = 1024 * 1024
+  const sizes = [16 * MiB - 1, 1, 1]
+  for (const [i, propertiesBytes] of sizes.entries())
+    await addPerson(world.postgres, { number: i + 1, propertiesBytes })
+  const events = [1, 2, 3].map((number) => ({ ...listed, personId: personUuid(number), index: number }))
+  world.page = { events, next: null }
+  const first = JSON.parse((await world.get('/api/projects/1/events/')).text)
+  t.equal(first.results.length, 2, 'the person that reaches 16 MiB is still there')
+  world.page = { events: events.slice(2), next: null }
+  const path = new URL(first.next)
+  const second = JSON.parse((await world.get(path.pathname + path.search)).text)
+  t.equal(world.asked.at(-1)?.cursor?.index, 2)
+  t.same([second.results.length, second.next], [1, null])
+})
+
+t.test('ends a page before it prints a large person too often', async (t) => {
+  const world = await openWorld(t)
+  const properties = JSON.stringify({ text: 'x'.repeat(600_000) })
+  await addPerson(world.postgres, { number: 1, properties })
+  const events = Array.from({ length: 60 }, (_, index) => ({ ...listed, personId: personUuid(1), index }))
+  world.page = { events, next: null }
+  const { next, results } = JSON.parse((await world.get('/api/projects/1/events/')).text)
+  t.equal(results.length, 55)
+  t.not(next, null)
 })
