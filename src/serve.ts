@@ -4,6 +4,7 @@
 // of SHUTDOWN_GRACE_MS, ends the process at once, which loses nothing that was acknowledged. A failed disk or owner
 // thread ends it with exit 70. SIGUSR2 writes queues, lag and what is wrong into the log.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { environmentProblem, loadConfig, loadDotEnv } from './config.ts'
 import { errorRow, isServiceError } from './errors.ts'
 import { systemClock } from './lib/clock.ts'
@@ -32,9 +33,12 @@ export async function serve(): Promise<number> {
     log.info({ port: server.port, host: config.host, data_dir: config.dataDir }, 'listening')
     if (server.greeting) process.stdout.write(server.greeting)
     const failure = await Promise.race([stopAsked, server.failed])
-    return failure === null ? await stop(server, config.shutdownGraceMs, log) : endAfter(failure, log)
+    if (failure === null) return await stop(server, config.shutdownGraceMs, log)
+    const exitCode = endAfter(failure, log)
+    if (exitCode !== exitStorageFailed) await closeWithin(server, config.shutdownGraceMs)
+    return exitWith(exitCode)
   } catch (error) {
-    return endAfter(error, log)
+    return exitWith(endAfter(error, log))
   }
 }
 
@@ -64,13 +68,25 @@ async function stop(server: Server, graceMs: number, log: Log): Promise<number> 
   return 0
 }
 
+/** Open sockets and threads would keep the process alive; what they hold is in the journal or was not acknowledged. */
+function exitWith(exitCode: number): number {
+  setImmediate(() => process.exit(exitCode))
+  return exitCode
+}
+
+/**
+ * Closes a server that has nothing against being closed: its threads end by themselves then. To end the process under a
+ * thread that is at work in DuckDB aborts it now and then, and an abort says nothing of the reason.
+ */
+async function closeWithin(server: Server, graceMs: number): Promise<void> {
+  await Promise.race([server.close().catch(() => {}), delay(graceMs)]) // the failure before is the one to report
+}
+
 function endAfter(error: unknown, log: Log): number {
   if (!isServiceError(error)) {
     log.fatal({ err: error }, 'the server cannot go on')
     return 1
   }
   log.fatal({ code: error.code, err: error.cause }, error.detail)
-  // Open sockets and threads would keep the process alive; what they hold is in the journal or was not acknowledged.
-  setImmediate(() => process.exit())
   return errorRow(error.code).exitCode ?? 1
 }

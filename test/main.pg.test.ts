@@ -105,17 +105,6 @@ t.test('a setting that is not valid ends the start with exit 78 and its name', a
   t.match(spate.log.at(-1), { code: 'config_invalid', msg: /PORT is "http"/ })
 })
 
-t.test('a database that belongs to another journal is refused with exit 78', async (t) => {
-  const { connectionString } = await freshDatabase(t)
-  const first = startSpate(t, { DATA_DIR: join(t.testdir(), 'one'), DATABASE_URL: connectionString })
-  await first.logged('listening')
-  first.child.kill('SIGTERM')
-  await first.ended
-  const second = startSpate(t, { DATA_DIR: join(t.testdir({}), 'two'), DATABASE_URL: connectionString })
-  t.same(await second.ended, { code: 78, signal: null })
-  t.match(second.log.at(-1), { code: 'lineage_foreign' })
-})
-
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return children.split(' ').map(Number)
