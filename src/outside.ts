@@ -11,6 +11,8 @@ export interface Outside {
   readonly outbound: Outbound
   readonly mailer: Mailer
   readonly sealer: Sealer
+  /** What tokens are signed with. */
+  readonly secret: Uint8Array
   close(): Promise<void>
 }
 
@@ -19,10 +21,11 @@ export function openOutside(config: Config, log: Log): Outside {
   const { outboundAllow: allow, dnsServers } = config
   const outbound = openOutbound({ allow, dnsServers })
   const mailer = openMailer({ transport: transportOf(config), log })
-  const sealer = makeSealer(openSecretKeys(config), log)
+  const keys = openSecretKeys(config)
+  const sealer = makeSealer(keys, log)
   const close = async (): Promise<void> => {
     outbound.close()
     await mailer.close()
   }
-  return { outbound, mailer, sealer, close }
+  return { outbound, mailer, sealer, secret: keys.read()[0].bytes, close }
 }

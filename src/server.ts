@@ -22,8 +22,9 @@ import { openJournal } from './journal/client.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
-import { openCommands } from './management/commands.ts'
+import { type Commands, openCommands } from './management/commands.ts'
 import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
+import { openProjectDeletions, type ProjectDeletions } from './management/project-deletions.ts'
 import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
@@ -100,6 +101,8 @@ interface Rooms {
   readonly events: Events
   readonly persons: Persons
   readonly mirror: Mirror
+  readonly commands: Commands
+  readonly deletions: ProjectDeletions
   readonly pool: DecodePool
 }
 
@@ -159,13 +162,18 @@ async function openRooms(
   releasers.push(() => persons.close())
   persons.onApplied(() => projects.usageMayHaveGrown())
   releaseApplied(journal, events, persons)
+  const commands = openCommands({ journal, persons })
+  const deletions = openProjectDeletions({ postgres, commands, clock, log })
+  releasers.push(() => deletions.close())
+  database.ready.then(deletions.carryOut, () => {}) // told by failureOf
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
   const { connectionString } = database
   const flags = openFlagEndpoints({ connectionString, definitions, projects, persons, clock, log })
   releasers.push(() => flags.close())
   const known = { projects, definitions, flags, warnings }
-  return { journal, database, firstStart, ...known, events, persons, mirror, pool }
+  const stores = { journal, database, firstStart, ...known, events, persons, mirror }
+  return { ...stores, commands, deletions, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -229,7 +237,8 @@ async function openHttp(
         events,
         warnings,
         ...outside,
-        commands: openCommands({ journal, persons }),
+        commands: rooms.commands,
+        deletions: rooms.deletions,
         siteUrl: config.siteUrl,
         trustedProxies: config.trustedProxies,
         clock,

@@ -31,12 +31,16 @@ import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
 import { itemActivityOperations } from './item-activity.ts'
+import { liveEventsSigner } from './live-events-token.ts'
 import { organizationCreate } from './organization-create.ts'
+import { organizationDelete } from './organization-delete.ts'
 import { organizationOperations } from './organizations.ts'
 import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
 import { personExplain } from './person-explain.ts'
 import { personsList } from './persons-list.ts'
+import type { ProjectDeletions } from './project-deletions.ts'
+import { projectOperations } from './projects.ts'
 import { organizationUsage } from './usage.ts'
 import { warningsList } from './warnings-list.ts'
 
@@ -47,6 +51,9 @@ export interface ManagementOptions {
   readonly commands: Commands
   readonly outbound: Outbound
   readonly sealer: Sealer
+  readonly deletions: Pick<ProjectDeletions, 'carryOut'>
+  /** What tokens are signed with; 32 bytes. */
+  readonly secret: Uint8Array
   readonly siteUrl: string | null
   readonly trustedProxies: string | null
   readonly clock: Clock
@@ -55,15 +62,18 @@ export interface ManagementOptions {
 
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
-  const { postgres, events, warnings, commands, outbound, sealer } = options
+  const { postgres, events, warnings, commands, deletions, outbound, sealer } = options
   const { siteUrl, trustedProxies, clock, log } = options
   const exportRooms = { events, outbound, sealer, clock }
+  const signLiveEvents = liveEventsSigner(options.secret)
   const operations = [
     ...organizationOperations(clock),
     organizationCreate(clock),
+    organizationDelete(deletions, clock),
     activityList(),
     ...domainOperations(sealer, clock),
     domainVerify(outbound, clock),
+    ...projectOperations({ outbound, deletions, signLiveEvents, clock }),
     eventsList(events, clock),
     warningsList(warnings),
     personsList(),

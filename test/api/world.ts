@@ -7,6 +7,7 @@ import type { EventFilter, EventPage } from '../../src/events/list.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
+import { openProjectDeletions } from '../../src/management/project-deletions.ts'
 import { type ManagementOptions, managementRoutes } from '../../src/management/routes.ts'
 import { openOutbound } from '../../src/outbound/outbound.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
@@ -136,14 +137,18 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   const carryOut = async (command: Command): Promise<void> => {
     commands.push(command)
   }
+  const deletions = openProjectDeletions({ postgres, commands: { carryOut }, clock, log })
+  t.teardown(() => deletions.close())
   const siteUrl = 'https://spate.example'
   const management: ManagementOptions = {
     postgres,
     events,
     warnings,
     commands: { carryOut },
-    outbound: openOutbound({ allow: null, dnsServers: '127.0.0.1:1' }),
+    outbound: openOutbound({ allow: '192.0.2.0/24', dnsServers: '127.0.0.1:1' }),
     sealer: makeSealer(keysOf('a'), log),
+    deletions,
+    secret: new Uint8Array(32),
     siteUrl,
     trustedProxies: null,
     clock,
