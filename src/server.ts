@@ -162,7 +162,7 @@ async function openRooms(
   releasers.push(() => persons.close())
   persons.onApplied(() => projects.usageMayHaveGrown())
   releaseApplied(journal, events, persons)
-  const commands = openCommands({ journal, persons })
+  const commands = openCommands({ journal, persons, mirror })
   const deletions = openProjectDeletions({ postgres, commands, clock, log })
   releasers.push(() => deletions.close())
   database.ready.then(deletions.carryOut, () => {}) // told by failureOf

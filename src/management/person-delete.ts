@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { recordActivity } from './activity.ts'
 import type { Commands } from './commands.ts'
 import { uuidPattern } from './person-detail.ts'
 
@@ -24,20 +25,25 @@ export function personDelete(commands: Commands, clock: Clock): Operation {
     body: null,
     status: 204,
     response: null,
-    handle: async ({ project, sql, params: { uuid = '' }, query: { delete_events } }) => {
+    handle: async ({ project, sql, principal, address, params: { uuid = '' }, query }) => {
       if (!uuidPattern.test(uuid)) throw new ServiceError('not_found')
-      const { rowCount } = await sql.query(
-        'select from person where project_id = $1::integer and uuid = $2::uuid',
-        [project.id, uuid],
-      )
-      if (rowCount === 0) throw new ServiceError('not_found')
-      await commands.carryOut({
-        command: 'delete_person',
-        projectId: project.id,
-        personUuid: uuid.toLowerCase(),
-        deletesEvents: delete_events === true,
-        deletedAtMs: clock.nowMs(),
+      const personUuid = uuid.toLowerCase()
+      const deletesEvents = query.delete_events === true
+      const deletedAtMs = clock.nowMs()
+      // The journal takes part in no transaction: an entry too many is better than a deletion without one.
+      await sql.transaction(async (session) => {
+        const { rowCount } = await session.query(
+          'select from person where project_id = $1::integer and uuid = $2::uuid',
+          [project.id, personUuid],
+        )
+        if (rowCount === 0) throw new ServiceError('not_found')
+        const changes = [{ field: 'delete_events', before: null, after: deletesEvents }]
+        const organizationId = project.organization.id
+        const entry = { organizationId, activity: 'deleted', scope: 'Person', itemId: personUuid, changes }
+        await recordActivity(session, { principal, address }, entry, deletedAtMs)
       })
+      const command = 'delete_person'
+      await commands.carryOut({ command, projectId: project.id, personUuid, deletesEvents, deletedAtMs })
     },
   })
 }

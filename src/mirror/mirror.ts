@@ -9,7 +9,7 @@
 // hears more. After a checkpoint of the events store, the outbox forgets what is safe there.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { isServiceError } from '../errors.ts'
+import { isServiceError, ServiceError } from '../errors.ts'
 import type { Events } from '../events/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Persons, PersonsState } from '../persons/client.ts'
@@ -34,8 +34,17 @@ export interface MirrorProgress {
 
 export interface Mirror {
   state(): MirrorProgress
+  /** Resolves when reads of events see all that the persons consumer has changed by now. Errors: stopping. */
+  waitUntilMirrored(): Promise<void>
   /** Mirrors what waits if Postgres is there, and ends. */
   close(): Promise<void>
+}
+
+/** Somebody who waits for the mirror to come to `end`. */
+interface Waiter {
+  readonly end: ChangesEnd
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
 }
 
 /** Rows of a page: about 0.5 MB in memory, and some 20 ms of the events thread. */
@@ -61,6 +70,7 @@ class MirrorPump implements Mirror {
   #timer: NodeJS.Timeout | null = null
   #retries = 0
   #reason: string | null = null
+  #waiters: Waiter[] = []
   /** Where the outbox ended when it was last read, and what the consumer had said of it by then. */
   #read: { readonly end: ChangesEnd; readonly told: ChangesEnd | null } | null = null
 
@@ -81,6 +91,16 @@ class MirrorPump implements Mirror {
     return { waiting: this.#waiting(), reason: this.#reason }
   }
 
+  waitUntilMirrored(): Promise<void> {
+    if (this.#mode === 'halted') return Promise.reject(new ServiceError('stopping'))
+    const end = this.#options.persons.state().changes
+    if (end === null || this.#isAt(end)) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ end, resolve, reject })
+      this.#wake()
+    })
+  }
+
   async close(): Promise<void> {
     if (this.#mode === 'halted') return
     this.#isFinishing = true
@@ -93,6 +113,7 @@ class MirrorPump implements Mirror {
     tooLate.abort()
     this.#mode = 'halted'
     this.#clearTimer()
+    for (const { reject } of this.#waiters.splice(0)) reject(new ServiceError('stopping'))
   }
 
   #waiting(): number {
@@ -102,6 +123,19 @@ class MirrorPump implements Mirror {
     if (cursor?.epoch !== end.epoch || cursor.rest !== null) return Math.max(1, end.seq)
     // An outbox that ends before the mirror is another one.
     return end.seq < cursor.seq ? 1 : end.seq - cursor.seq
+  }
+
+  #isAt(end: ChangesEnd): boolean {
+    const cursor = this.#options.events.mirror.state()?.cursor ?? null
+    // An outbox that began anew has another epoch, and says all that the one before it said.
+    if (cursor?.epoch !== end.epoch) return this.#waiting() === 0
+    return cursor.rest === null && cursor.seq >= end.seq
+  }
+
+  #settle(): void {
+    const reached = this.#waiters.filter(({ end }) => this.#isAt(end))
+    this.#waiters = this.#waiters.filter((waiter) => !reached.includes(waiter))
+    for (const { resolve } of reached) resolve()
   }
 
   /** Where the outbox ends: as the consumer has said since it was last read, else as it was then. */
@@ -123,6 +157,7 @@ class MirrorPump implements Mirror {
       this.#isWoken = false
       try {
         const isMore = await this.#step()
+        this.#settle()
         this.#retries = 0
         this.#reason = null
         if (!isMore && !this.#isWoken && this.#mode === 'running') this.#mode = 'idle'

@@ -6,12 +6,13 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { uuidOf } from './make-batch.ts'
 import { FakeJournal } from './world.ts'
 
-/** 30 records of 100 events in each lane. */
+/** 30 records of 100 events in each lane, and deletions of persons between. */
 export function crashJournal(): FakeJournal {
   const journal = new FakeJournal()
   for (let record = 0; record < 60; record++) {
     const rows = Array.from({ length: 100 }, (_, i) => ({ uuid: uuidOf(record * 100 + i) }))
     journal.append({ rows }, record % 2 === 0 ? 'realtime' : 'historical')
+    if (record % 10 === 9) journal.deletePerson(1, uuidOf(record))
   }
   return journal
 }

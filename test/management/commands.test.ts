@@ -16,11 +16,21 @@ function openWorld(appliedMsMax: number) {
         waits.push({ lane, position, settle: (error) => (error ? reject(error) : resolve()) })
       }),
   }
-  return { journal, waits, commands: openCommands({ journal, persons, appliedMsMax }) }
+  const mirror = {
+    isAsked: false,
+    settle: () => {},
+    waitUntilMirrored() {
+      mirror.isAsked = true
+      return new Promise<void>((resolve) => {
+        mirror.settle = resolve
+      })
+    },
+  }
+  return { journal, waits, mirror, commands: openCommands({ journal, persons, mirror, appliedMsMax }) }
 }
 
-t.test('a command is on disk first, then waited for at its end', async (t) => {
-  const { journal, waits, commands } = openWorld(1_000_000)
+t.test('a command is on disk first, then waited for at its end, then in the events store', async (t) => {
+  const { journal, waits, mirror, commands } = openWorld(1_000_000)
   const done = commands.carryOut(deletion)
   await new Promise(setImmediate)
   const { committed } = journal.state().lanes.realtime
@@ -28,8 +38,12 @@ t.test('a command is on disk first, then waited for at its end', async (t) => {
   t.equal(record?.kind, 'command')
   t.same(decodeCommand(record?.payload ?? new Uint8Array()), deletion)
   t.match(waits, [{ lane: 'realtime', position: committed }])
+  t.equal(mirror.isAsked, false)
   waits[0]?.settle()
-  await done
+  await new Promise(setImmediate)
+  t.equal(mirror.isAsked, true)
+  mirror.settle()
+  await t.resolves(done)
 })
 
 t.test('what takes too long, or waits for the next start, is not waited for', async (t) => {
@@ -45,5 +59,8 @@ t.test('what takes too long, or waits for the next start, is not waited for', as
 t.test('a command that is not on disk is an error', async (t) => {
   const append = () => Promise.reject(new ServiceError('journal_full'))
   const persons = { waitUntilApplied: () => Promise.resolve() }
-  await t.rejects(openCommands({ journal: { append }, persons }).carryOut(deletion), { code: 'journal_full' })
+  const mirror = { waitUntilMirrored: () => Promise.resolve() }
+  await t.rejects(openCommands({ journal: { append }, persons, mirror }).carryOut(deletion), {
+    code: 'journal_full',
+  })
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { addKey, openWorld } from '../api/world.ts'
+import { addKey, ids, openWorld } from '../api/world.ts'
 import { addPerson, personUuid } from './identities.ts'
 
 const path = (number: number, projectId = 1) =>
@@ -20,6 +20,19 @@ t.test('asks the stores to delete a person, with its events when they are to go'
     t.equal(reply.text, '')
     t.strictSame(world.commands.pop(), { ...asked, deletesEvents, deletedAtMs })
   }
+  const entries = await world.postgres.query<{ deletes_events: boolean }>(
+    `select organization_id, user_id, activity, item_id, detail->'changes'->0->'after' as deletes_events, created_at
+     from organization_activity where scope = 'Person' order by id`,
+  )
+  const entry = {
+    organization_id: ids.ours,
+    user_id: 1,
+    activity: 'deleted',
+    item_id: personUuid(1),
+    created_at: '2024-05-01T12:00:00Z',
+  }
+  t.strictSame(entries.rows.map(({ deletes_events }) => deletes_events).sort(), [false, false, true])
+  t.match(entries.rows, [entry, entry, entry])
   t.equal((await world.get(`${path(1)}?delete_events=maybe`, 'phx_member', 'DELETE')).status, 400)
   t.same(world.commands, [])
 })
@@ -32,6 +45,7 @@ t.test('knows no person of another project, and no id that is none', async (t) =
     t.equal((await world.get(unknown, 'phx_member', 'DELETE')).status, 404, unknown)
   }
   t.same(world.commands, [])
+  t.same((await world.postgres.query('select * from organization_activity')).rows, [])
 })
 
 t.test('wants the scope person:write', async (t) => {

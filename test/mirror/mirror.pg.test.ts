@@ -110,6 +110,31 @@ t.test('what the consumer changes comes to the events store, in pages', async (t
   await world.close()
 })
 
+t.test('whoever waits goes on when the events store knows what was changed before', async (t) => {
+  const world = await open(t)
+  await mirrored(world)
+  await t.resolves(world.mirror.waitUntilMirrored(), 'nothing was changed')
+  world.persons.isAway = true
+  await world.box.move(1, 2)
+  await world.persons.applied()
+  let isOver = false
+  const first = world.mirror.waitUntilMirrored().then(() => {
+    isOver = true
+  })
+  await until(() => world.mirror.state().reason !== null)
+  t.equal(isOver, false)
+  world.persons.isAway = false
+  await first
+  t.same(await overrides(world), ['01 → 02'])
+  world.persons.isAway = true
+  await world.box.move(3, 4)
+  await world.persons.applied()
+  const last = t.rejects(world.mirror.waitUntilMirrored(), { code: 'stopping' })
+  await world.close()
+  await last
+  await t.rejects(world.mirror.waitUntilMirrored(), { code: 'stopping' })
+})
+
 t.test('goes on after a restart where it was', async (t) => {
   const first = await open(t)
   await first.box.move(1, 2)
