@@ -64,6 +64,8 @@ export interface Persons {
 
 /** From dist/src/persons to dist/workers. */
 const threadFile = new URL('../../workers/persons.js', import.meta.url).href
+/** Steps aim at less than a second. */
+const slowStepMs = 10_000
 /** A stop waits no longer for the backlog; the rest stays in the journal. */
 const finishMsMax = 10_000
 
@@ -83,6 +85,8 @@ class PersonsClient implements Persons {
   #isClosing = false
   #failure: ServiceError | null = null
   #reason: string | null = 'Postgres is still starting'
+  /** Of the step under way; null between steps. */
+  #stepStartedMs: number | null = null
   /** Null until the store was taken for the first time. */
   #offsets: Offsets | null = null
   #quarantined = 0
@@ -121,7 +125,7 @@ class PersonsClient implements Persons {
 
   state(): PersonsState {
     return {
-      reason: this.#failure?.detail ?? this.#reason,
+      reason: this.#failure?.detail ?? this.#reason ?? this.#slowStep(),
       quarantined: this.#quarantined,
       spiking: this.#spiking,
       lastTransaction: this.#lastTransaction,
@@ -185,7 +189,9 @@ class PersonsClient implements Persons {
 
   async #step(): Promise<Next> {
     const { log, journal } = this.#options
+    this.#stepStartedMs = this.#options.clock.monotonicMs()
     const outcome = await this.#ask('step', { journal: journal.state() })
+    this.#stepStartedMs = null
     switch (outcome.kind) {
       case 'applied':
         this.#applied(outcome)
@@ -220,6 +226,15 @@ class PersonsClient implements Persons {
     if (this.#waiters.count > 0) this.#pump.hurry()
     const applied = positionsOf(offsets)
     for (const listener of this.#appliedListeners) listener(applied)
+  }
+
+  /** A Postgres that hangs fails nothing for minutes: the limit of a statement is made for the longest. */
+  #slowStep(): string | null {
+    if (this.#stepStartedMs === null) return null
+    const ms = this.#options.clock.monotonicMs() - this.#stepStartedMs
+    return ms < slowStepMs
+      ? null
+      : `Postgres has been busy with a step, or silent, for ${Math.floor(ms / 1000)} s`
   }
 
   #fail(failure: ServiceError): void {

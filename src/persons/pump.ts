@@ -27,7 +27,8 @@ const pauseMs = 100
 /** With more waiting there is no pause. */
 const pauseBytesMax = 4 * 1024 * 1024
 const retryMsMin = 100
-const retryMsMax = 10_000
+/** Short: persons are late by as much when Postgres is back, and an attempt costs it one connection. */
+const retryMsMax = 3_000
 
 export class Pump {
   readonly #pumped: Pumped

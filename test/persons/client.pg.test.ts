@@ -6,7 +6,7 @@ import type { Positions } from '../../src/consumer/offset.ts'
 import { isServiceError, type ServiceError } from '../../src/errors.ts'
 import { openJournal } from '../../src/journal/client.ts'
 import type { Appended, Position } from '../../src/journal/journal.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { openPersons, type PersonsOptions } from '../../src/persons/client.ts'
 import { openEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
@@ -22,7 +22,12 @@ import { dumpPostgres } from './postgres-dump.ts'
 import { eventsOf } from './store-contract.ts'
 import { addProjects, appendBatch, appendEvents, personsDatabase } from './world.ts'
 
-async function start(t: Test, dataDir: string, connectionString: Promise<string> | string) {
+async function start(
+  t: Test,
+  dataDir: string,
+  connectionString: Promise<string> | string,
+  clock: Clock = systemClock,
+) {
   const journalDir = join(dataDir, 'journal')
   const quarantineDir = join(dataDir, 'quarantine')
   const journal = await openJournal({ dir: journalDir, quarantineDir })
@@ -35,7 +40,7 @@ async function start(t: Test, dataDir: string, connectionString: Promise<string>
     journal,
     connectionString: Promise.resolve(connectionString),
     log: { warn: write, error: write },
-    clock: systemClock,
+    clock,
     killAt: null,
   }
   const persons = openPersons(options)
@@ -206,4 +211,26 @@ t.test('Postgres killed again and again under load: everything is applied once',
   await server.persons.waitUntilApplied('realtime', end)
   t.same(await dumpPostgres(postgres), folded(batches))
   t.same(server.failures, [])
+})
+
+t.test('says so when Postgres has been silent for long, and takes it back when it answers', async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  let pastMs = 0
+  const clock = { nowMs: systemClock.nowMs, monotonicMs: () => systemClock.monotonicMs() + pastMs }
+  const { journal, persons } = await start(t, t.testdir(), connectionString, clock)
+  const { end } = await appendEvents(journal, [{ event: 'e', distinct_id: 'u' }])
+  await persons.waitUntilApplied('realtime', end)
+  const locking = await postgres.hold()
+  t.teardown(() => locking.release(false))
+  await locking.query('begin')
+  await locking.query('lock table persons_progress in access exclusive mode')
+  const { end: late } = await appendEvents(journal, [{ event: 'e', distinct_id: 'u' }])
+  const waits = `select from pg_locks where not granted and relation = 'persons_progress'::regclass`
+  await until(async () => (await locking.query(waits)).rowCount === 1)
+  t.equal(persons.state().reason, null)
+  pastMs = 10_000
+  t.equal(persons.state().reason, 'Postgres has been busy with a step, or silent, for 10 s')
+  await locking.query('rollback')
+  await persons.waitUntilApplied('realtime', late)
+  t.equal(persons.state().reason, null)
 })
