@@ -20,7 +20,7 @@ import {
   type Scenario,
 } from './scenario.ts'
 import { waitUntilApplied } from './sentinel.ts'
-import { killPostgres, projectApiKey, ServerProcess } from './server-process.ts'
+import { killEmbeddedPostgres, projectApiKey, ServerProcess } from './server-process.ts'
 import { brokenPromises, describeVerdict } from './verdict.ts'
 
 const singlesPerSecond = 100
@@ -46,7 +46,7 @@ export const bulk: Scenario = {
       return await importUnderLoad(context, server, singles, importer)
     } finally {
       await server.kill()
-      await killPostgres(dataDir)
+      await killEmbeddedPostgres(dataDir)
       await Promise.all([singles.close(), importer.close()])
     }
   },

@@ -5,3 +5,8 @@
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
+
+/** What the wall clock shows at a moment of `machineMs`; clocks that are set meanwhile make it wrong. */
+export function wallMsAt(ms: number): number {
+  return Date.now() - machineMs() + ms
+}

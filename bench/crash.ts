@@ -15,7 +15,7 @@ import { mixedLoad } from './oracle.ts'
 import type { Load } from './oracle-client.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Context, describeTimes, integerOption, type Outcome, type Scenario } from './scenario.ts'
-import { killPostgres } from './server-process.ts'
+import { killEmbeddedPostgres } from './server-process.ts'
 import { Subject } from './subject.ts'
 import { brokenPromises, describeVerdict, type Verdict } from './verdict.ts'
 
@@ -107,7 +107,7 @@ class CrashRun {
     else if (this.#random.next() < startKillShare) await this.#killDuringStart()
     else await this.#killUnderLoad(this.#random.between(loadMsMin, loadMsMax))
     // A start that was killed early had no Postgres yet.
-    if (this.#random.next() < postgresKillShare && (await killPostgres(this.#subject.dataDir)) > 0)
+    if (this.#random.next() < postgresKillShare && (await killEmbeddedPostgres(this.#subject.dataDir)) > 0)
       this.#kills.withPostgres++
   }
 

@@ -12,6 +12,7 @@ import { crash } from './crash.ts'
 import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
 import { describeMachine } from './machine.ts'
+import { outage } from './outage.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
 
@@ -20,6 +21,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   crash,
   powercut: powerCut,
   diskfull: diskFull,
+  outage,
   bulk,
   identity,
 }

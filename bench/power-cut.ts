@@ -16,7 +16,7 @@ import { countLostRecords } from './control.ts'
 import { DiskImage, diskImageProblem } from './disk-image.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Context, describeTimes, integerOption, type Outcome, type Scenario } from './scenario.ts'
-import { killPostgres } from './server-process.ts'
+import { killEmbeddedPostgres } from './server-process.ts'
 import { Subject } from './subject.ts'
 import { brokenPromises, describeVerdict, type Verdict } from './verdict.ts'
 import { waitFor } from './wait.ts'
@@ -103,7 +103,7 @@ class PowerCutRun {
     await subject.endLoad()
     // A busy client reads what the dying server said only after its death: the cut lasts until the load has ended.
     subject.noteCut({ fromMs, toMs: machineMs() })
-    await killPostgres(subject.dataDir)
+    await killEmbeddedPostgres(subject.dataDir)
     await controlEnded
     await this.#disk.unmount()
     this.#disk.mount()

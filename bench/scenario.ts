@@ -45,6 +45,13 @@ export function integerOption(options: Options, name: string): number {
   return Number(text)
 }
 
+/** The value of an option that may have a fraction. */
+export function numberOption(options: Options, name: string): number {
+  const text = options[name] ?? ''
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`--${name} is ${JSON.stringify(text)}, expected a number`)
+  return Number(text)
+}
+
 /** "p50 812, p99 1030, max 1044 ms (20 samples)", or "none". */
 export function describeTimes(timesMs: readonly number[]): string {
   if (timesMs.length === 0) return 'none'

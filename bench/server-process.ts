@@ -2,13 +2,14 @@
 // parent that restarts it: a scenario wants to see a server end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '../src/config.ts'
 import { findEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { machineMs } from './clock.ts'
+import { killPostgres } from './postgres-process.ts'
 import { waitFor } from './wait.ts'
 
 export const projectApiKey = 'phc_benchProjectKeyOfTheFirstProject'
@@ -98,7 +99,7 @@ export class ServerProcess {
 
   /** How to reach the server's Postgres, which runs as long as the server does when it is the embedded one. */
   async databaseUrl(): Promise<string> {
-    const url = this.#settings.DATABASE_URL || (await findEmbeddedPostgres(join(this.dataDir, 'postgres')))
+    const url = this.#settings.DATABASE_URL || (await findEmbeddedPostgres(postgresFolder(this.dataDir)))
     if (url === null) throw this.failure('there is no Postgres')
     return url
   }
@@ -163,39 +164,11 @@ export class ServerProcess {
   }
 }
 
-/**
- * Kills an embedded Postgres that its server left behind, and waits until it is gone. Returns how many processes that
- * were. All of Postgres works in its data folder, or in a draft of it beside it; nothing else does.
- */
-export async function killPostgres(dataDir: string): Promise<number> {
-  const folder = join(dataDir, 'postgres')
-  const killed = new Set<number>()
-  await waitFor('Postgres is gone', 10_000, () => {
-    const pids = readdirSync('/proc').filter(
-      (name) => /^\d+$/.test(name) && workingFolder(name).startsWith(folder),
-    )
-    for (const pid of pids.map(Number)) {
-      killIfAlive(pid)
-      killed.add(pid)
-    }
-    return pids.length === 0 ? true : null
-  })
-  return killed.size
+/** Kills an embedded Postgres that its server left behind. Returns how many processes that were. */
+export async function killEmbeddedPostgres(dataDir: string): Promise<number> {
+  return await killPostgres(postgresFolder(dataDir))
 }
 
-function workingFolder(pid: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`)
-  } catch {
-    // It ended since the folder was listed, or it is a zombie.
-    return ''
-  }
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended since the folder was listed.
-  }
+function postgresFolder(dataDir: string): string {
+  return join(dataDir, 'postgres')
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { mixedLoad, Oracle, verify } from './oracle.ts'
 import { type Facts, readFacts } from './persons-facts.ts'
 import { waitForPersons, waitUntilApplied } from './sentinel.ts'
-import { killPostgres, projectApiKey, type ServerOptions, ServerProcess } from './server-process.ts'
+import { killEmbeddedPostgres, projectApiKey, type ServerOptions, ServerProcess } from './server-process.ts'
 import type { Verdict } from './verdict.ts'
 import type { Cut } from './verifier.ts'
 
@@ -85,7 +85,7 @@ export class Subject {
 
   async close(): Promise<void> {
     await this.#server.kill()
-    await killPostgres(this.dataDir)
+    await killEmbeddedPostgres(this.dataDir)
     await this.oracle.close()
   }
 }
