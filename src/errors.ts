@@ -73,6 +73,7 @@ const rows = {
     'Personal API key found in request Authorization header is invalid.',
   ),
   permission_denied: row(403, 'authentication_error', 'You do not have permission to perform this action.'),
+  payment_required: row(402, 'authentication_error', 'The monthly quota of this project is used up.'),
   throttled: row(429, 'throttled_error', 'Request was throttled.', retry),
   // Management: what is asked
   not_found: row(404, 'invalid_request', 'Not found.'),

@@ -191,7 +191,7 @@ async function openHttp(
   outside: Outside,
   { clock, log }: ServerOptions,
 ): Promise<HttpServer> {
-  const { journal, database, projects, flags, warnings, events, persons, mirror, pool } = rooms
+  const { journal, database, projects, definitions, flags, warnings, events, persons, mirror, pool } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
@@ -239,6 +239,8 @@ async function openHttp(
         ...outside,
         commands: rooms.commands,
         deletions: rooms.deletions,
+        projects,
+        definitions,
         siteUrl: config.siteUrl,
         trustedProxies: config.trustedProxies,
         clock,

@@ -25,7 +25,12 @@ export interface Access {
   readonly scope: Scope | 'any_key' | 'public'
   /** In the organization of the path, or of the project in the path; null where the path names none. */
   readonly level: Level | null
+  /** What it counts against; `management` when it says nothing. */
+  readonly allowance?: AllowanceName
 }
+
+/** Kinds of requests that are counted apart: servers that evaluate flags ask for their definitions all the time. */
+export type AllowanceName = 'management' | 'definitions'
 
 const table: Readonly<Record<string, Access>> = {
   'DELETE /api/organizations/:organization_id/domains/:id': {
@@ -98,6 +103,21 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/projects/:project_id/feature_flags/:id/activity': {
     scope: 'feature_flag:read',
     level: levels.member,
+  },
+  'GET /api/projects/:project_id/feature_flags/:id/remote_config': {
+    scope: 'feature_flag:read',
+    level: levels.member,
+    allowance: 'definitions',
+  },
+  'GET /api/feature_flag/local_evaluation': {
+    scope: 'feature_flag:read',
+    level: levels.member,
+    allowance: 'definitions',
+  },
+  'GET /flags/definitions': {
+    scope: 'feature_flag:read',
+    level: levels.member,
+    allowance: 'definitions',
   },
   'GET /api/projects/:project_id/cohorts': { scope: 'cohort:read', level: levels.member },
   'POST /api/projects/:project_id/cohorts': { scope: 'cohort:write', level: levels.member },
@@ -197,16 +217,20 @@ export function accessOf(method: string, path: string): Access {
 /** The tenant that a path names. */
 export interface TenantInPath {
   readonly kind: 'organization' | 'project'
-  /** Name of the path's parameter. */
-  readonly param: string
+  /** Name of the path's parameter; null where the path means the current project. */
+  readonly param: string | null
   /** True when the path is the tenant's own, and not of something that belongs to it. */
   readonly isItself: boolean
 }
+
+/** Upstream's paths that name a project by `?token=` only. */
+const currentProjectPaths = ['/api/feature_flag/local_evaluation', '/flags/definitions']
 
 /** Reads a template: the tenant itself is `:id`, and `:organization_id` or `:project_id` in front of what it has. */
 export function tenantIn(path: string): TenantInPath | null {
   if (path === '/api/organizations/:id') return { kind: 'organization', param: 'id', isItself: true }
   if (path === '/api/projects/:id') return { kind: 'project', param: 'id', isItself: true }
+  if (currentProjectPaths.includes(path)) return { kind: 'project', param: null, isItself: false }
   const param = /\/:(organization_id|project_id)\//.exec(path)?.[1]
   if (param === undefined) return null
   return { kind: param === 'project_id' ? 'project' : 'organization', param, isItself: false }

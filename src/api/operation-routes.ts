@@ -23,6 +23,7 @@ import {
   checkProjectScope,
   enterOrganization,
   enterProject,
+  enterTokensProject,
   type Organization,
   type Project,
 } from './tenant.ts'
@@ -33,10 +34,14 @@ export interface OperationOptions {
   readonly authentication: Authentication
   /** Where a request came from, for limits. */
   readonly addressOf: (request: HttpRequest) => string
+  /** Id of the project of a project API key. Errors: authentication_failed, projects_unavailable. */
+  readonly projectOfToken: (token: string) => Promise<number>
   /** SITE_URL; null to build links from the request's Host. */
   readonly siteUrl: string | null
 }
 
+/** As the tenant of a path: the caller's own; a project also by `?token=`, its project API key. */
+const current = '@current'
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
@@ -69,7 +74,7 @@ function operationRoute(operation: Operation, options: OperationOptions): Route 
       query: query === null ? {} : readInput(query, Object.fromEntries(new URLSearchParams(request.query))),
       body: body === null ? null : readInput(body, parseJsonBody(request)),
     }
-    return replyOf(operation, await operation.run(admitted))
+    return replyOf(operation, await operation.run(admitted), request.headers['if-none-match'])
   }
   return route(path, [method], (request) => handle(request).catch(challenge))
 }
@@ -119,13 +124,14 @@ async function admit(door: Door, request: HttpRequest, options: OperationOptions
   const principal = await options.authentication.authenticate(
     request.headers.authorization,
     options.addressOf(request),
+    access.allowance,
   )
   if (access.scope !== 'any_key' && !isGranted(principal.scopes, access.scope)) {
     const detail = `API key missing required scope '${access.scope}'`
     throw new ServiceError('permission_denied', { detail })
   }
   if (path === '/api/organizations') checkProjectScope(principal)
-  const tenant = await enterTenant(options.postgres, principal, door.tenant, request.params)
+  const tenant = await enterTenant(options, principal, door.tenant, request)
   const { organization, project } = tenant
   const entered = project?.organization ?? organization
   if (access.level !== null) {
@@ -142,29 +148,35 @@ interface Tenant {
 }
 
 async function enterTenant(
-  postgres: Postgres,
+  { postgres, projectOfToken }: OperationOptions,
   principal: Principal,
   tenant: TenantInPath | null,
-  params: Readonly<Record<string, string>>,
+  { params, query }: HttpRequest,
 ): Promise<Tenant> {
   if (tenant === null) {
     return { sql: principalSql(postgres, principal), organization: null, project: null }
   }
-  const given = params[tenant.param] ?? ''
+  const given = tenant.param === null ? current : (params[tenant.param] ?? '')
   if (tenant.kind === 'organization') {
     const organization = await enterOrganization(postgres, principal, given, tenant.isItself)
     return { sql: organizationSql(postgres, principal.userId, organization), organization, project: null }
   }
-  const project = await enterProject(postgres, principal, given)
+  const token = given === current ? new URLSearchParams(query).get('token') : null
+  const project = token
+    ? await enterTokensProject(postgres, principal, await projectOfToken(token))
+    : await enterProject(postgres, principal, given)
   return { sql: projectSql(postgres, principal.userId, project), organization: null, project }
 }
 
-function replyOf({ status, response }: Operation, result: unknown): HttpReply {
+function replyOf({ status, response }: Operation, result: unknown, known: string): HttpReply {
   if (response === null) return emptyReply(status)
-  if (result instanceof JsonText) {
-    return { status, contentType: 'application/json', body: result.text, headers: [] }
-  }
-  return jsonReply(status, result)
+  if (!(result instanceof JsonText)) return jsonReply(status, result)
+  const { text, etag } = result
+  if (etag === null) return { status, contentType: 'application/json', body: text, headers: [] }
+  // A proxy that compresses makes a tag weak.
+  const isKnown = known.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  if (isKnown) return { ...emptyReply(304), headers: [['etag', etag]] }
+  return { status, contentType: 'application/json', body: text, headers: [['etag', etag]] }
 }
 
 /** Tells with each 401 which scheme would be understood. */

@@ -83,9 +83,12 @@ export interface Operation extends Description<TObject, TSchema> {
 /** A reply that is JSON already and must not be printed again. */
 export class JsonText {
   readonly text: string
+  /** Names this very text, quotes included; whoever has it already is answered 304. Null without one. */
+  readonly etag: string | null
 
-  constructor(text: string) {
+  constructor(text: string, etag: string | null = null) {
     this.text = text
+    this.etag = etag
   }
 }
 

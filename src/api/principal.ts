@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { AllowanceName } from './access.ts'
 import { hashKey } from './keys.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -24,11 +25,12 @@ export interface Principal {
 
 export interface Authentication {
   /**
-   * Finds out who is asking and counts the request against the key's allowance. `address` is where it came from.
+   * Finds out who is asking and counts the request against the key's allowance of that name. `address` is where it came
+   * from.
    * Errors: not_authenticated without a key, authentication_failed with one that is not good, throttled,
    * postgres_unavailable.
    */
-  authenticate(authorization: string, address: string): Promise<Principal>
+  authenticate(authorization: string, address: string, allowance?: AllowanceName): Promise<Principal>
 }
 
 interface AuthenticationOptions {
@@ -68,7 +70,7 @@ const findKey = `
 
 export function openAuthentication(options: AuthenticationOptions): Authentication {
   const { postgres, rateLimit, clock, log } = options
-  const authenticate = async (authorization: string, address: string): Promise<Principal> => {
+  const authenticate: Authentication['authenticate'] = async (authorization, address, allowance) => {
     const key = bearer.exec(authorization)?.[1]
     if (key === undefined) throw new ServiceError('not_authenticated')
     const keyHash = hashKey(key.slice(0, keyLengthMax))
@@ -80,7 +82,7 @@ export function openAuthentication(options: AuthenticationOptions): Authenticati
       rateLimit.countFailure(address)
       throw new ServiceError('authentication_failed')
     }
-    rateLimit.countKey(keyHash)
+    rateLimit.countKey(keyHash, allowance)
     if (row.is_stale) await noteUse(postgres, row.id, nowSeconds, log)
     return principalOf(row)
   }

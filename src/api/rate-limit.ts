@@ -1,8 +1,10 @@
-// How often a key may ask: 480 times a minute and 4,800 times an hour, counted from its first request of each; and how
-// often an address may come with keys nobody has, 10 times a minute. In memory, so a restart forgives.
+// How often a key may ask: 480 times a minute and 4,800 times an hour, counted from its first request of each; for
+// definitions of flags, which are counted apart, 600 times a minute; and how often an address may come with keys nobody
+// has, 10 times a minute. In memory, so a restart forgives.
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { AllowanceName } from './access.ts'
 
 interface Allowance {
   readonly count: number
@@ -13,6 +15,7 @@ const keyAllowances: readonly Allowance[] = [
   { count: 480, ms: 60_000 },
   { count: 4_800, ms: 3_600_000 },
 ]
+const definitionsAllowances: readonly Allowance[] = [{ count: 600, ms: 60_000 }]
 const failureAllowances: readonly Allowance[] = [{ count: 10, ms: 60_000 }]
 /** Keys, and addresses, remembered at once; past it the longest known is forgotten. */
 const trackedMax = 10_000
@@ -72,11 +75,14 @@ class Meter {
 }
 
 export class RateLimit {
-  readonly #keys: Meter
+  readonly #keys: Readonly<Record<AllowanceName, Meter>>
   readonly #failures: Meter
 
   constructor(clock: Clock) {
-    this.#keys = new Meter(keyAllowances, clock)
+    this.#keys = {
+      management: new Meter(keyAllowances, clock),
+      definitions: new Meter(definitionsAllowances, clock),
+    }
     this.#failures = new Meter(failureAllowances, clock)
   }
 
@@ -86,7 +92,8 @@ export class RateLimit {
    * Errors: throttled.
    */
   checkAddress(address: string, keyHash: string): void {
-    if (!this.#keys.knows(keyHash)) refuseWhile(this.#failures.waitMs(address))
+    const isKnown = this.#keys.management.knows(keyHash) || this.#keys.definitions.knows(keyHash)
+    if (!isKnown) refuseWhile(this.#failures.waitMs(address))
   }
 
   countFailure(address: string): void {
@@ -94,9 +101,10 @@ export class RateLimit {
   }
 
   /** Counts one request of a key that exists. Errors: throttled. */
-  countKey(keyHash: string): void {
-    refuseWhile(this.#keys.waitMs(keyHash))
-    this.#keys.count(keyHash)
+  countKey(keyHash: string, allowance: AllowanceName = 'management'): void {
+    const meter = this.#keys[allowance]
+    refuseWhile(meter.waitMs(keyHash))
+    meter.count(keyHash)
   }
 }
 

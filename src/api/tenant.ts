@@ -2,7 +2,7 @@
 // nor does an organization of others; what is below an organization of others is forbidden; and a key limited to some
 // tenants opens no other.
 
-import { ServiceError } from '../errors.ts'
+import { isServiceError, ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Level, levels } from './access.ts'
 import type { Principal } from './principal.ts'
@@ -76,6 +76,22 @@ export async function enterProject(session: Session, principal: Principal, given
   if (row === undefined) throw projectNotFound()
   checkOrganizationScope(principal, row.organization_id)
   return { id, organization: { id: row.organization_id, level: row.level } }
+}
+
+/**
+ * The same for a project that its own project API key has named. That it exists is no secret to who has its key.
+ * Errors: permission_denied for one that is not the caller's.
+ */
+export async function enterTokensProject(
+  session: Session,
+  principal: Principal,
+  id: number,
+): Promise<Project> {
+  try {
+    return await enterProject(session, principal, String(id))
+  } catch (error) {
+    throw isServiceError(error, 'not_found') ? new ServiceError('permission_denied') : error
+  }
 }
 
 /** Errors: permission_denied for a key that is limited to projects, on a route that is about more than a project. */

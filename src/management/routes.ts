@@ -4,7 +4,9 @@ import { openApiOperations } from '../api/openapi.ts'
 import { operationRoutes } from '../api/operation-routes.ts'
 import { openAuthentication } from '../api/principal.ts'
 import { RateLimit } from '../api/rate-limit.ts'
+import type { ProjectSource } from '../capture/intake.ts'
 import type { Events } from '../events/client.ts'
+import type { FlagDefinitions } from '../flags/definition.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -32,6 +34,7 @@ import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
 import { itemActivityOperations } from './item-activity.ts'
 import { liveEventsSigner } from './live-events-token.ts'
+import { localEvaluationOperations } from './local-evaluation.ts'
 import { organizationCreate } from './organization-create.ts'
 import { organizationDelete } from './organization-delete.ts'
 import { organizationOperations } from './organizations.ts'
@@ -41,6 +44,8 @@ import { personExplain } from './person-explain.ts'
 import { personsList } from './persons-list.ts'
 import type { ProjectDeletions } from './project-deletions.ts'
 import { projectOperations } from './projects.ts'
+import { remoteConfig } from './remote-config.ts'
+import { projectOfToken } from './token-project.ts'
 import { organizationUsage } from './usage.ts'
 import { warningsList } from './warnings-list.ts'
 
@@ -54,6 +59,8 @@ export interface ManagementOptions {
   readonly deletions: Pick<ProjectDeletions, 'carryOut'>
   /** What tokens are signed with; 32 bytes. */
   readonly secret: Uint8Array
+  readonly projects: ProjectSource
+  readonly definitions: FlagDefinitions
   readonly siteUrl: string | null
   readonly trustedProxies: string | null
   readonly clock: Clock
@@ -62,7 +69,7 @@ export interface ManagementOptions {
 
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
-  const { postgres, events, warnings, commands, deletions, outbound, sealer } = options
+  const { postgres, events, warnings, commands, deletions, outbound, sealer, projects, definitions } = options
   const { siteUrl, trustedProxies, clock, log } = options
   const exportRooms = { events, outbound, sealer, clock }
   const signLiveEvents = liveEventsSigner(options.secret)
@@ -86,6 +93,8 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     organizationUsage(clock),
     ...featureFlagOperations(clock),
     ...itemActivityOperations({ resource: 'feature_flags', scope: 'FeatureFlag', table: 'feature_flag' }),
+    remoteConfig(definitions),
+    ...localEvaluationOperations(definitions, projects),
     ...cohortOperations(clock),
     ...cohortMemberOperations(clock),
     ...itemActivityOperations({ resource: 'cohorts', scope: 'Cohort', table: 'cohort' }),
@@ -101,6 +110,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     postgres,
     authentication,
     addressOf: clientAddressFinder(trustedProxies),
+    projectOfToken: (token) => projectOfToken(projects, token),
     siteUrl,
   })
 }

@@ -20,7 +20,13 @@ t.test('an operation without a row in the access table cannot be served', async 
   })
   const postgres = await freshPostgres(t)
   const authentication = { authenticate: () => Promise.reject(new Error('not asked')) }
-  const options = { postgres, authentication, addressOf: () => '', siteUrl: null }
+  const options = {
+    postgres,
+    authentication,
+    addressOf: () => '',
+    projectOfToken: async () => 1,
+    siteUrl: null,
+  }
   t.throws(() => operationRoutes([operation], options), {
     message: 'assertion failed: GET /api/back_door has a row in the access table',
   })
@@ -41,7 +47,13 @@ t.test('an operation whose input would not be checked cannot be served', async (
   })
   const postgres = await freshPostgres(t)
   const authentication = { authenticate: () => Promise.reject(new Error('not asked')) }
-  const options = { postgres, authentication, addressOf: () => '', siteUrl: null }
+  const options = {
+    postgres,
+    authentication,
+    addressOf: () => '',
+    projectOfToken: async () => 1,
+    siteUrl: null,
+  }
   t.throws(() => operationRoutes([operation], options), { message: /limit has alternatives other than null/ })
 })
 

@@ -33,6 +33,20 @@ t.test('lets a key ask 4,800 times an hour', async (t) => {
   t.doesNotThrow(() => limit.countKey('a'))
 })
 
+t.test('lets a key ask for definitions 600 times a minute, whatever else it asks for', async (t) => {
+  const { limit, moving } = world()
+  for (let count = 0; count < 480; count++) limit.countKey('a')
+  for (let count = 0; count < 600; count++) limit.countKey('a', 'definitions')
+  t.throws(() => limit.countKey('a', 'definitions'), { code: 'throttled', retryAfterSeconds: 60 })
+  for (let count = 0; count < 10; count++) limit.countFailure('1.2.3.4')
+  t.doesNotThrow(() => limit.checkAddress('1.2.3.4', 'a'))
+  for (let minute = 1; minute <= 10; minute++) {
+    moving.ms = minute * 60_000
+    for (let count = 0; count < 600; count++) limit.countKey('a', 'definitions')
+  }
+  t.throws(() => limit.countKey('a', 'definitions'), { code: 'throttled' })
+})
+
 t.test('holds off an address after ten wrong keys, but not a key that was right of late', async (t) => {
   const { limit, moving } = world()
   limit.countKey('good')

@@ -1,13 +1,17 @@
 // A database with two organizations, their people and keys, and the management API over it.
 
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { hashKey } from '../../src/api/keys.ts'
 import type { Command } from '../../src/consumer/command.ts'
 import type { EventFilter, EventPage } from '../../src/events/list.ts'
+import type { FlagDefinitions } from '../../src/flags/definition.ts'
+import { openFlagDefinitions } from '../../src/flags/definitions.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
 import { openProjectDeletions } from '../../src/management/project-deletions.ts'
+import { openProjectKeys } from '../../src/management/project-keys.ts'
 import { type ManagementOptions, managementRoutes } from '../../src/management/routes.ts'
 import { openOutbound } from '../../src/outbound/outbound.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
@@ -86,6 +90,7 @@ export interface World {
   readonly warnings: IngestionWarnings
   readonly server: HttpServer
   readonly clock: { ms: number }
+  readonly definitions: FlagDefinitions
   /** What the list of events was asked for, and what it answers next. */
   readonly asked: EventFilter[]
   page: EventPage
@@ -139,6 +144,10 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   }
   const deletions = openProjectDeletions({ postgres, commands: { carryOut }, clock, log })
   t.teardown(() => deletions.close())
+  const projects = await openProjectKeys({ postgres, file: join(t.testdir(), 'keys'), clock, log })
+  t.teardown(() => projects.close())
+  const definitions = await openFlagDefinitions({ postgres, file: join(t.testdir(), 'definitions'), log })
+  t.teardown(() => definitions.close())
   const siteUrl = 'https://spate.example'
   const management: ManagementOptions = {
     postgres,
@@ -149,6 +158,8 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     sealer: makeSealer(keysOf('a'), log),
     deletions,
     secret: new Uint8Array(32),
+    projects,
+    definitions,
     siteUrl,
     trustedProxies: null,
     clock,
@@ -179,6 +190,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     warnings,
     server,
     clock: moving,
+    definitions,
     asked,
     page,
     commands,
