@@ -30,6 +30,7 @@ import { managementRoutes } from './management/routes.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { type Outside, openOutside } from './outside.ts'
 import { docsRoutes } from './pages/docs.ts'
+import { joinRoutes } from './pages/join.ts'
 import { openPersons, type Persons } from './persons/client.ts'
 import { problemsOf } from './problems.ts'
 import { releaseAll } from './release-all.ts'
@@ -232,6 +233,7 @@ async function openHttp(
       ...flags.routes,
       ...operatorRoutes({ problems: () => problemsOf(rooms), metrics, metricsToken: config.metricsToken }),
       ...docsRoutes(),
+      ...joinRoutes(),
       ...managementRoutes({
         postgres: database.postgres,
         events,

@@ -33,6 +33,23 @@ export interface Access {
 export type AllowanceName = 'management' | 'definitions'
 
 const table: Readonly<Record<string, Access>> = {
+  'DELETE /api/organizations/:organization_id/invites/:id': {
+    scope: 'organization_member:write',
+    level: levels.administrator,
+  },
+  'GET /api/organizations/:organization_id/invites': {
+    scope: 'organization_member:read',
+    level: levels.member,
+  },
+  'POST /api/organizations/:organization_id/invites': {
+    scope: 'organization_member:write',
+    level: levels.member,
+  },
+  'POST /api/organizations/:organization_id/invites/:id/accept': { scope: 'public', level: null },
+  'POST /api/organizations/:organization_id/invites/bulk': {
+    scope: 'organization_member:write',
+    level: levels.member,
+  },
   'DELETE /api/organizations/:organization_id/domains/:id': {
     scope: 'organization:write',
     level: levels.administrator,
@@ -209,7 +226,7 @@ export function accessOf(method: string, path: string): Access {
   const name = `${method} ${path}`
   const access = Object.hasOwn(table, name) ? table[name] : undefined
   assert(access !== undefined, `${name} has a row in the access table`)
-  const isTenants = tenantIn(path) !== null
+  const isTenants = tenantIn(path) !== null && access.scope !== 'public'
   assert(isTenants === (access.level !== null), `${name} needs a level exactly when its path names a tenant`)
   return access
 }

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AllowanceName } from './access.ts'
 
-interface Allowance {
+export interface Allowance {
   readonly count: number
   readonly ms: number
 }
@@ -26,7 +26,7 @@ interface Usage {
 }
 
 /** Counts uses of names against the same allowances. */
-class Meter {
+export class Meter {
   readonly #allowances: readonly Allowance[]
   readonly #clock: Clock
   readonly #usages = new Map<string, (Usage | null)[]>()

@@ -10,6 +10,7 @@ import type { FlagDefinitions } from '../flags/definition.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Sealer } from '../sealing/sealer.ts'
@@ -32,6 +33,8 @@ import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
 import { groupsList } from './groups-list.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
+import { inviteAccept } from './invite-accept.ts'
+import { inviteOperations } from './invites.ts'
 import { itemActivityOperations } from './item-activity.ts'
 import { liveEventsSigner } from './live-events-token.ts'
 import { localEvaluationOperations } from './local-evaluation.ts'
@@ -54,6 +57,7 @@ export interface ManagementOptions {
   readonly events: EventsReader & Pick<Events, 'query'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands
+  readonly mailer: Mailer
   readonly outbound: Outbound
   readonly sealer: Sealer
   readonly deletions: Pick<ProjectDeletions, 'carryOut'>
@@ -81,6 +85,8 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     ...domainOperations(sealer, clock),
     domainVerify(outbound, clock),
     ...projectOperations({ outbound, deletions, signLiveEvents, clock }),
+    ...inviteOperations(options.mailer, clock),
+    inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),
     warningsList(warnings),
     personsList(),

@@ -9,6 +9,7 @@ import type { FlagDefinitions } from '../../src/flags/definition.ts'
 import { openFlagDefinitions } from '../../src/flags/definitions.ts'
 import { type HttpServer, openHttpServer } from '../../src/http/server.ts'
 import type { Clock } from '../../src/lib/clock.ts'
+import { openMailer } from '../../src/mail/mailer.ts'
 import { type IngestionWarnings, openIngestionWarnings } from '../../src/management/ingestion-warnings.ts'
 import { openProjectDeletions } from '../../src/management/project-deletions.ts'
 import { openProjectKeys } from '../../src/management/project-keys.ts'
@@ -120,7 +121,7 @@ export function jsonOf(answer: Answer) {
 }
 
 /** What a test may put in place of what the world has. */
-type WorldOptions = Partial<Pick<ManagementOptions, 'outbound' | 'events'>>
+type WorldOptions = Partial<Pick<ManagementOptions, 'events' | 'mailer' | 'outbound' | 'siteUrl'>>
 
 /** Without a name server, unless `options` bring one. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
@@ -155,6 +156,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     warnings,
     commands: { carryOut },
     outbound: openOutbound({ allow: '192.0.2.0/24', dnsServers: '127.0.0.1:1' }),
+    mailer: openMailer({ transport: null, log }),
     sealer: makeSealer(keysOf('a'), log),
     deletions,
     secret: new Uint8Array(32),

@@ -1,0 +1,218 @@
+// An invite and what goes with it: nobody gives more than they have, one invite an address, and a token that only the
+// mail knows.
+
+import { randomBytes } from 'node:crypto'
+import { levels } from '../api/access.ts'
+import { base62, hashKey } from '../api/keys.ts'
+import type { Organization } from '../api/tenant.ts'
+import { ServiceError } from '../errors.ts'
+import { makeUuidV7 } from '../lib/uuid.ts'
+import type { Session } from '../postgres/pool.ts'
+import { type Actor, recordActivity } from './activity.ts'
+import {
+  type Invite,
+  type InviteInput,
+  inviteDaysMax,
+  normalEmail,
+  type ProjectAccess,
+  selectInvites,
+} from './invite-rows.ts'
+
+export interface NewInvite {
+  readonly invite: Invite
+  /** For the mail, and for nobody else. */
+  readonly token: string
+}
+
+export interface Inviter extends Actor {
+  readonly principal: { readonly userId: number; readonly keyId: string }
+  readonly organization: Organization
+}
+
+interface InviteTime {
+  readonly nowMs: number
+  /** Keeps the order of invites that are made at once, µs. */
+  readonly index: number
+}
+
+const tokenBytes = 32
+/** With the organization: its invites are made one after another. */
+const lockId = 7_063_002
+
+/** Takes turns with everybody who invites into the organization. */
+export async function lockInvites(session: Session, organizationId: string): Promise<void> {
+  await session.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockId, organizationId])
+}
+
+/**
+ * Makes an invite in place of the older ones of its address. `isMailed`: whether a mail will be tried.
+ * Errors: permission_denied for a level above the inviter's, invalid_input for members and projects that are not.
+ */
+export async function createInvite(
+  session: Session,
+  inviter: Inviter,
+  input: InviteInput,
+  isMailed: boolean,
+  time: InviteTime,
+): Promise<NewInvite> {
+  const { organization } = inviter
+  const email = normalEmail(input.target_email)
+  if ((input.level ?? levels.member) > organization.level) {
+    const detail = 'You cannot invite a user with a higher permission level than your own.'
+    throw new ServiceError('permission_denied', { detail })
+  }
+  await checkProjects(session, inviter, input.private_project_access ?? [])
+  await checkStranger(session, organization.id, email)
+  const { level, access } = await replacePending(
+    session,
+    organization.id,
+    { ...input, target_email: email },
+    time.nowMs,
+  )
+  const token = base62(randomBytes(tokenBytes))
+  const id = makeUuidV7(time.nowMs)
+  await session.query(
+    `insert into organization_invite (id, organization_id, target_email, first_name, level, message,
+       private_project_access, send_email, combine_pending_invites, emailing_attempt_made, token_hash, created_by,
+       created_at, updated_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, moment, moment
+     from (select to_timestamp($13) + make_interval(secs => $14 / 1e6) as moment) now`,
+    [
+      id,
+      organization.id,
+      email,
+      input.first_name ?? '',
+      level,
+      input.message ?? null,
+      access === null ? null : JSON.stringify(access),
+      input.send_email ?? true,
+      input.combine_pending_invites ?? false,
+      isMailed,
+      hashKey(token),
+      inviter.principal.userId,
+      time.nowMs / 1000,
+      time.index,
+    ],
+  )
+  const changes = [
+    { field: 'target_email', before: null, after: email },
+    { field: 'level', before: null, after: level },
+  ]
+  const entry = {
+    organizationId: organization.id,
+    activity: 'created',
+    scope: 'OrganizationInvite',
+    itemId: id,
+    changes,
+  }
+  await recordActivity(session, inviter, entry, time.nowMs)
+  const { rows } = await session.query<Invite>(`${selectInvites} and invite.id = $3`, [
+    organization.id,
+    time.nowMs / 1000,
+    id,
+  ])
+  return { invite: rows[0]!, token } // it was just inserted
+}
+
+/** Errors: invalid_input for somebody who is a member already. */
+export async function checkStranger(session: Session, organizationId: string, email: string): Promise<void> {
+  const { rowCount } = await session.query(
+    `select from membership join app_user on app_user.id = membership.user_id
+     where membership.organization_id = $1 and lower(app_user.email) = lower($2)`,
+    [organizationId, email],
+  )
+  if (rowCount > 0) throw alreadyMember()
+}
+
+export function alreadyMember(): ServiceError {
+  const detail = 'A user with this email address already belongs to the organization.'
+  return new ServiceError('invalid_input', { detail })
+}
+
+interface Granted {
+  readonly level: number
+  readonly access: readonly ProjectAccess[] | null
+}
+
+/** Removes the older invites of the address and returns what the new one grants, together with theirs when asked. */
+async function replacePending(
+  session: Session,
+  organizationId: string,
+  input: InviteInput,
+  nowMs: number,
+): Promise<Granted> {
+  const { rows } = await session.query<Granted & { isPending: boolean }>(
+    `delete from organization_invite
+     where organization_id = $1 and lower(target_email) = lower($2)
+     returning level, private_project_access as access,
+       created_at > to_timestamp($3) - interval '${inviteDaysMax} days' as "isPending"`,
+    [organizationId, input.target_email, nowMs / 1000],
+  )
+  const { private_project_access: given = [] } = input
+  const asked: Granted = {
+    level: input.level ?? levels.member,
+    // As upstream has it: a list that says nothing is no list.
+    access: given?.length === 0 && input.private_project_access !== undefined ? null : given,
+  }
+  if (input.combine_pending_invites !== true) return asked
+  const pending = rows.filter((row) => row.isPending)
+  if (pending.length === 0) return asked
+  return {
+    level: Math.max(asked.level, ...pending.map((row) => row.level)),
+    access: highestOf([asked, ...pending].flatMap((one) => one.access ?? [])),
+  }
+}
+
+/** One entry a project, with the highest of its levels, in the order in which they came. */
+function highestOf(access: readonly ProjectAccess[]): ProjectAccess[] {
+  const byProject = new Map<number, ProjectAccess>()
+  for (const one of access) {
+    const known = byProject.get(one.id)
+    if (known === undefined || projectLevel(one) > projectLevel(known)) byProject.set(one.id, one)
+  }
+  return [...byProject.values()]
+}
+
+/** Levels have numbers, and the names that later versions of the API give them. */
+export function projectLevel({ level }: ProjectAccess): 1 | 8 {
+  return level === 8 || level === 'admin' ? levels.administrator : levels.member
+}
+
+/** Errors: invalid_input for projects that are not the organization's, that the inviter may not see, or not manage. */
+async function checkProjects(
+  session: Session,
+  { organization, principal }: Inviter,
+  access: readonly ProjectAccess[],
+): Promise<void> {
+  if (access.length === 0) return
+  const { rows } = await session.query<{ id: number; level: number | null }>(
+    `select project.id, greatest($3, project_access.level,
+       case when not project.access_control then ${levels.member} end) as level
+     from project
+     left join project_access on project_access.project_id = project.id and project_access.user_id = $2
+     where project.organization_id = $1 and project.id = any ($4::bigint[])`,
+    [
+      organization.id,
+      principal.userId,
+      // An administrator of the organization is one of every project; a member only of those that are open to all.
+      organization.level >= levels.administrator ? organization.level : null,
+      access.map(({ id }) => id),
+    ],
+  )
+  const own = new Map(rows.map(({ id, level }) => [id, level]))
+  for (const one of access) {
+    const level = own.get(one.id) ?? null
+    if (level === null) {
+      throw accessFault(
+        'Project does not exist on this organization, or it is private and you do not have access to it.',
+      )
+    }
+    if (projectLevel(one) > level) {
+      throw accessFault('You cannot invite to a private project with a higher level than your own.')
+    }
+  }
+}
+
+function accessFault(detail: string): ServiceError {
+  return new ServiceError('invalid_input', { detail, attr: 'private_project_access' })
+}
