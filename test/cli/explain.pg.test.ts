@@ -30,7 +30,12 @@ const identify = (n: number, distinctId: string, anon: string) =>
 
 t.before(async () => {
   await send(
-    event('anon', { uuid: uuid(1), event: '$pageview', timestamp: '2024-05-01T10:01:00Z' }),
+    event('anon', {
+      uuid: uuid(1),
+      event: '$pageview',
+      timestamp: '2024-05-01T10:01:00Z',
+      properties: { $current_url: 'https://example.com/' },
+    }),
     identify(2, 'anna', 'anon'),
     identify(3, 'bert', 'laptop'),
     identify(4, 'anna', 'bert'),
@@ -44,7 +49,7 @@ t.before(async () => {
 })
 
 t.test('tells in words which events made a person', async (t) => {
-  const text = await runExplain(config, { ...address, distinctId: 'phone', project: '1', asJson: false })
+  const text = await runExplain(config, { ...address, distinctId: 'phone', asJson: false })
   const event = (n: number) => `[00000000-0000-7000-8000-00000000000${n}]`
   const lines = [
     'phone in project 1',
@@ -78,7 +83,7 @@ t.test('tells in words which events made a person', async (t) => {
   t.same(text.split('\n'), lines)
 })
 
-t.test('prints JSON from the command line, and finds the project by its key', async (t) => {
+t.test('prints JSON from the command line, of the project with this key', async (t) => {
   const args = [
     'explain',
     'bert',
@@ -87,7 +92,7 @@ t.test('prints JSON from the command line, and finds the project by its key', as
     '--key',
     server.personalApiKey,
     '--project',
-    '1',
+    server.projectApiKey,
     '--json',
   ]
   const { status, stdout } = await run(args)
