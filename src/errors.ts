@@ -95,6 +95,7 @@ const rows = {
     'This field cannot be updated until the domain is verified.',
   ),
   not_a_list: row(400, 'validation_error', 'Expected a list of items.'),
+  does_not_exist: row(400, 'validation_error', 'This object does not exist.'),
   unique: row(400, 'validation_error', 'This field must be unique.'),
   conflict: row(409, 'invalid_request', 'The object was changed meanwhile.'),
   address_refused: row(400, 'validation_error', 'This address may not be called.', {

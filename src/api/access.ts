@@ -6,18 +6,20 @@ import { assert } from '../lib/assert.ts'
 export const levels = { member: 1, administrator: 8, owner: 15 } as const
 export type Level = (typeof levels)[keyof typeof levels]
 
-export type ScopeObject =
-  | 'organization'
-  | 'organization_member'
-  | 'project'
-  | 'batch_export'
-  | 'query'
-  | 'person'
-  | 'group'
-  | 'feature_flag'
-  | 'cohort'
-  | 'early_access_feature'
-  | 'user'
+const scopeObjects = [
+  'organization',
+  'organization_member',
+  'project',
+  'batch_export',
+  'query',
+  'person',
+  'group',
+  'feature_flag',
+  'cohort',
+  'early_access_feature',
+  'user',
+] as const
+export type ScopeObject = (typeof scopeObjects)[number]
 export type Scope = `${ScopeObject}:${'read' | 'write'}`
 
 export interface Access {
@@ -85,6 +87,37 @@ const table: Readonly<Record<string, Access>> = {
   'GET /api/organizations/:organization_id/projects/:id': { scope: 'project:read', level: levels.member },
   'GET /api/projects': { scope: 'project:read', level: null },
   'GET /api/projects/:id': { scope: 'project:read', level: levels.member },
+  'GET /api/organizations/:organization_id/members': {
+    scope: 'organization_member:read',
+    level: levels.member,
+  },
+  'GET /api/organizations/:organization_id/members/:user__uuid/scoped_api_keys': {
+    scope: 'organization_member:read',
+    level: levels.administrator,
+  },
+  // Levels of the two and what they allow are compared in members.ts: everybody may leave.
+  'PUT /api/organizations/:organization_id/members/:user__uuid': {
+    scope: 'organization_member:write',
+    level: levels.member,
+  },
+  'PATCH /api/organizations/:organization_id/members/:user__uuid': {
+    scope: 'organization_member:write',
+    level: levels.member,
+  },
+  'DELETE /api/organizations/:organization_id/members/:user__uuid': {
+    scope: 'organization_member:write',
+    level: levels.member,
+  },
+  'GET /api/users/@me': { scope: 'any_key', level: null },
+  'PATCH /api/users/@me': { scope: 'user:write', level: null },
+  // A key reaches its owner's keys as far as its own scopes and limits go: personal-key-power.ts.
+  'GET /api/personal_api_keys': { scope: 'any_key', level: null },
+  'POST /api/personal_api_keys': { scope: 'any_key', level: null },
+  'GET /api/personal_api_keys/:id': { scope: 'any_key', level: null },
+  'PUT /api/personal_api_keys/:id': { scope: 'any_key', level: null },
+  'PATCH /api/personal_api_keys/:id': { scope: 'any_key', level: null },
+  'DELETE /api/personal_api_keys/:id': { scope: 'any_key', level: null },
+  'POST /api/personal_api_keys/:id/roll': { scope: 'any_key', level: null },
   'GET /api/schema': { scope: 'public', level: null },
   'GET /openapi.json': { scope: 'public', level: null },
   'GET /api/organizations/:organization_id/usage': { scope: 'organization:read', level: levels.member },
@@ -251,6 +284,11 @@ export function tenantIn(path: string): TenantInPath | null {
   const param = /\/:(organization_id|project_id)\//.exec(path)?.[1]
   if (param === undefined) return null
   return { kind: param === 'project_id' ? 'project' : 'organization', param, isItself: false }
+}
+
+/** True for what a key can be given beside `*`. */
+export function isScope(text: string): text is Scope {
+  return scopeObjects.some((object) => text === `${object}:read` || text === `${object}:write`)
 }
 
 /** True when `granted` covers `needed`: `*` is everything, write includes read, nothing grants nothing. */

@@ -19,6 +19,7 @@ export interface Principal {
   readonly userId: number
   readonly userUuid: string
   readonly email: string
+  /** Where the user is, else the organization joined first; null without any. */
   readonly currentOrganizationId: string | null
   readonly currentProjectId: number | null
 }
@@ -63,7 +64,10 @@ interface KeyRow {
 const findKey = `
   select key.id, key.scopes, key.scoped_organizations::text[], key.scoped_teams, key.user_id,
     coalesce(key.last_used_at < to_timestamp($2) - make_interval(secs => $3), true) as is_stale,
-    app_user.uuid, app_user.email, app_user.current_organization_id, app_user.current_project_id
+    app_user.uuid, app_user.email,
+    coalesce(app_user.current_organization_id, (select organization_id from membership
+      where membership.user_id = app_user.id order by joined_at, id limit 1)) as current_organization_id,
+    app_user.current_project_id
   from personal_api_key key join app_user on app_user.id = key.user_id
   where key.secure_value = $1 and key.revoked_at is null and app_user.is_active
     and (key.expires_at is null or key.expires_at > to_timestamp($2))`

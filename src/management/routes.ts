@@ -24,6 +24,7 @@ import { batchExportOperations } from './batch-exports.ts'
 import { cohortMemberOperations } from './cohort-members.ts'
 import { cohortOperations } from './cohorts.ts'
 import type { Commands } from './commands.ts'
+import { currentUserOperations } from './current-user.ts'
 import { domainVerify } from './domain-verify.ts'
 import { domainOperations } from './domains.ts'
 import { earlyAccessOperations } from './early-access-features.ts'
@@ -38,12 +39,15 @@ import { inviteOperations } from './invites.ts'
 import { itemActivityOperations } from './item-activity.ts'
 import { liveEventsSigner } from './live-events-token.ts'
 import { localEvaluationOperations } from './local-evaluation.ts'
+import { memberKeys } from './member-keys.ts'
+import { memberOperations } from './members.ts'
 import { organizationCreate } from './organization-create.ts'
 import { organizationDelete } from './organization-delete.ts'
 import { organizationOperations } from './organizations.ts'
 import { personDelete } from './person-delete.ts'
 import { personDetail } from './person-detail.ts'
 import { personExplain } from './person-explain.ts'
+import { personalKeyOperations } from './personal-keys.ts'
 import { personsList } from './persons-list.ts'
 import type { ProjectDeletions } from './project-deletions.ts'
 import { projectOperations } from './projects.ts'
@@ -84,6 +88,10 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     activityList(),
     ...domainOperations(sealer, clock),
     domainVerify(outbound, clock),
+    ...memberOperations(clock),
+    memberKeys(clock),
+    ...currentUserOperations(clock),
+    ...personalKeyOperations(clock),
     ...projectOperations({ outbound, deletions, signLiveEvents, clock }),
     ...inviteOperations(options.mailer, clock),
     inviteAccept({ postgres, mailer: options.mailer, clock }),

@@ -57,6 +57,8 @@ t.test('does not find an organization of others, or none', async (t) => {
     })
   }
   await world.postgres.query('update app_user set current_organization_id = null where id = 1')
+  t.match(jsonOf(await world.get('/api/organizations/@current')), { id: ids.ours })
+  await world.postgres.query('delete from membership where user_id = 1')
   t.match(await world.get('/api/organizations/@current'), {
     status: 404,
     text: /"detail":"Current organization not found\."/,

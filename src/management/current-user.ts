@@ -1,0 +1,126 @@
+// /api/users/@me/: the user behind the key, and where the user is: `@current` in a path means that organization and
+// project.
+
+import { Type } from 'typebox'
+import { jsonField } from '../api/input-schema.ts'
+import { type Operation, userOperation } from '../api/operation.ts'
+import type { Principal } from '../api/principal.ts'
+import { ServiceError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Session } from '../postgres/pool.ts'
+import { roles, userJson, userSchema } from './user-rows.ts'
+
+const organizationSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  slug: Type.String(),
+  membership_level: Type.Integer(),
+})
+
+const meSchema = Type.Object({
+  ...userSchema.properties,
+  organization: Type.Union([organizationSchema, Type.Null()]),
+  organizations: Type.Array(organizationSchema),
+  team: Type.Union([
+    Type.Object({
+      id: Type.Integer(),
+      uuid: Type.String({ format: 'uuid' }),
+      organization: Type.String({ format: 'uuid' }),
+      api_token: Type.String(),
+      name: Type.String(),
+      timezone: Type.String(),
+    }),
+    Type.Null(),
+  ]),
+})
+
+const userInput = Type.Object({
+  first_name: Type.Optional(Type.String({ maxLength: 150 })),
+  last_name: Type.Optional(Type.String({ maxLength: 150 })),
+  role_at_organization: Type.Optional(
+    Type.Union([...roles.map((role) => Type.Literal(role)), Type.Literal(''), Type.Null()]),
+  ),
+  hedgehog_config: Type.Optional(jsonField),
+  set_current_organization: Type.Optional(Type.String({ format: 'uuid' })),
+  set_current_team: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+})
+
+const common = { path: '/api/users/@me', tag: 'users', query: null, status: 200, response: meSchema } as const
+
+export function currentUserOperations(clock: Clock): Operation[] {
+  const retrieve = userOperation({
+    ...common,
+    method: 'GET',
+    operationId: 'users_retrieve',
+    summary: 'Retrieve the caller',
+    body: null,
+    handle: ({ principal, sql }) => findUser(sql, principal),
+  })
+  const patch = userOperation({
+    ...common,
+    method: 'PATCH',
+    operationId: 'users_partial_update',
+    summary: 'Change fields of the caller, and where the caller is',
+    body: userInput,
+    handle: ({ principal, sql, body }) => {
+      const { set_current_organization: organizationId, set_current_team: projectId, ...fields } = body
+      return sql.transaction(async (session) => {
+        if (organizationId !== undefined) await goToOrganization(session, principal, organizationId)
+        if (projectId !== undefined) await goToProject(session, principal, projectId)
+        await session.query(
+          `update app_user set updated_at = to_timestamp($3), (first_name, last_name, role_at_organization,
+             hedgehog_config) = (select written.first_name, written.last_name, written.role_at_organization,
+             written.hedgehog_config from jsonb_populate_record(app_user, $2) written)
+           where id = $1`,
+          [principal.userId, JSON.stringify(fields), clock.nowMs() / 1000],
+        )
+        return await findUser(session, principal)
+      })
+    },
+  })
+  return [retrieve, patch]
+}
+
+/** Organizations and project as far as the key opens them. */
+async function findUser(session: Session, { userId }: Pick<Principal, 'userId'>): Promise<object> {
+  const { rows } = await session.query<{ me: object }>(
+    `with opened as (
+       select organization.id, jsonb_build_object('id', organization.id, 'name', name, 'slug', slug,
+         'membership_level', level) as shown
+       from organization join membership on membership.organization_id = organization.id and user_id = $1
+     )
+     select ${userJson} || jsonb_build_object(
+       'organization', (select shown from opened where id = app_user.current_organization_id),
+       'organizations', coalesce((select jsonb_agg(shown order by id) from opened), '[]'),
+       'team', (select jsonb_build_object('id', id, 'uuid', uuid, 'organization', organization_id,
+          'api_token', api_token, 'name', name, 'timezone', timezone)
+         from project where id = app_user.current_project_id)) as me
+     from app_user where id = $1`,
+    [userId],
+  )
+  return rows[0]!.me // whoever has authenticated exists
+}
+
+async function goToOrganization(session: Session, { userId }: Principal, id: string): Promise<void> {
+  const { rowCount } = await session.query(
+    `update app_user set current_organization_id = organization.id, current_project_id = (
+       select min(id) from project where organization_id = organization.id)
+     from organization where app_user.id = $1 and organization.id = $2`,
+    [userId, id],
+  )
+  if (rowCount === 0) throw doesNotExist(id, 'set_current_organization')
+}
+
+async function goToProject(session: Session, { userId }: Principal, id: number): Promise<void> {
+  const { rowCount } = await session.query(
+    `update app_user set current_organization_id = project.organization_id, current_project_id = project.id
+     from project where app_user.id = $1 and project.id = $2`,
+    [userId, id],
+  )
+  if (rowCount === 0) throw doesNotExist(id, 'set_current_team')
+}
+
+function doesNotExist(id: string | number, attr: string): ServiceError {
+  const detail = `Invalid pk "${id}" - object does not exist.`
+  return new ServiceError('does_not_exist', { detail, attr })
+}
