@@ -159,6 +159,10 @@ export const settings = {
     'Mail server: smtp:// or smtps:// with user and password; without it no mail is sent.',
   ),
   mailFrom: text('MAIL_FROM', 'Sender of mail, an address or `Name <address>`; needed with SMTP_URL.'),
+  geoipCityDb: text(
+    'GEOIP_CITY_DB',
+    'MaxMind DB file of cities, or two with a comma between; default: one that npm has beside us, else none.',
+  ),
   logLevel: choice(
     'LOG_LEVEL',
     ['debug', 'info', 'warn', 'error', 'silent'],

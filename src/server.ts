@@ -14,18 +14,16 @@ import { takeDataDir } from './data-dir.ts'
 import { type Database, openDatabase } from './database.ts'
 import { ServiceError } from './errors.ts'
 import { type Events, openEvents } from './events/client.ts'
-import { type OpenFlagDefinitions, openFlagDefinitions } from './flags/definitions.ts'
 import { type FlagEndpoints, openFlagEndpoints } from './flags/endpoints.ts'
 import { greetingOf } from './greeting.ts'
 import { type HttpServer, type HttpState, openHttpServer } from './http/server.ts'
 import { openJournal } from './journal/client.ts'
 import type { Journal } from './journal/journal.ts'
+import { type Known, keysFileOf, openKnown } from './known.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
 import { type Commands, openCommands } from './management/commands.ts'
-import { type IngestionWarnings, openIngestionWarnings } from './management/ingestion-warnings.ts'
 import { openProjectDeletions, type ProjectDeletions } from './management/project-deletions.ts'
-import { openProjectKeys, type ProjectKeys } from './management/project-keys.ts'
 import { managementRoutes } from './management/routes.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { type Outside, openOutside } from './outside.ts'
@@ -90,15 +88,12 @@ export async function openServer(config: Config, { clock, log }: ServerOptions):
   }
 }
 
-interface Rooms {
+interface Rooms extends Known {
   readonly journal: Journal
   readonly database: Database
   /** Null unless this is the very first start. */
   readonly firstStart: Bootstrap | null
-  readonly projects: ProjectKeys
-  readonly definitions: OpenFlagDefinitions
   readonly flags: FlagEndpoints
-  readonly warnings: IngestionWarnings
   readonly events: Events
   readonly persons: Persons
   readonly mirror: Mirror
@@ -126,16 +121,10 @@ async function openRooms(
   releasers.push(() => journal.close())
   const database = openDatabase({ config, epoch: journal.state().epoch, log })
   releasers.push(() => database.close())
-  const keysFile = join(dataDir, 'keys.snapshot')
-  const firstStart = existsSync(keysFile) ? null : await untilReady(database)
+  const firstStart = existsSync(keysFileOf(config)) ? null : await untilReady(database)
   const { postgres } = database
-  const projects = await openProjectKeys({ postgres, file: keysFile, clock, log })
-  releasers.push(() => projects.close())
-  const definitionsFile = join(dataDir, 'definitions.snapshot')
-  const definitions = await openFlagDefinitions({ postgres, file: definitionsFile, log })
-  releasers.push(() => definitions.close())
-  const warnings = openIngestionWarnings({ postgres, clock, log })
-  releasers.push(() => warnings.close())
+  const known = await openKnown({ config, postgres, clock, log }, releasers)
+  const { projects } = known
   const events = openEvents({
     dataDir,
     journalDir,
@@ -170,10 +159,9 @@ async function openRooms(
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
   const { connectionString } = database
-  const flags = openFlagEndpoints({ connectionString, definitions, projects, persons, clock, log })
+  const flags = openFlagEndpoints({ ...known, connectionString, persons, clock, log })
   releasers.push(() => flags.close())
-  const known = { projects, definitions, flags, warnings }
-  const stores = { journal, database, firstStart, ...known, events, persons, mirror }
+  const stores = { journal, database, firstStart, ...known, flags, events, persons, mirror }
   return { ...stores, commands, deletions, pool }
 }
 
@@ -192,7 +180,8 @@ async function openHttp(
   outside: Outside,
   { clock, log }: ServerOptions,
 ): Promise<HttpServer> {
-  const { journal, database, projects, definitions, flags, warnings, events, persons, mirror, pool } = rooms
+  const { journal, database, projects, definitions, flags, geoip, warnings, events, persons, mirror, pool } =
+    rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
@@ -207,6 +196,7 @@ async function openHttp(
     journal,
     pool,
     projects,
+    geoip,
     clock,
     limits: {
       decompressedBytesMax: config.decompressedBytesMax,

@@ -34,6 +34,8 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   msgpackr: ['src/capture/', 'src/consumer/', 'src/journal/'],
   typebox: ['src/api/', 'src/management/', 'src/flags/', 'src/exports/'],
   re2js: ['src/flags/pattern.ts'],
+  maxmind: ['src/geoip/database.ts'],
+  'countries-list': ['src/geoip/place.ts'],
   pino: ['src/telemetry/'],
   'pino-pretty': ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],

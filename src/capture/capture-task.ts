@@ -2,6 +2,7 @@
 // error thrown in a pool thread loses its code on the way.
 
 import type { ErrorCode } from '../errors.ts'
+import type { GeoipFiles } from '../geoip/database.ts'
 import type { Bytes } from '../lib/bytes.ts'
 
 /** The six capture paths, without trailing slash. */
@@ -24,6 +25,8 @@ export interface CaptureTask {
   /** Snapshot of all projects (capture/projects.ts). */
   readonly projects: SharedArrayBuffer
   readonly limits: CaptureLimits
+  /** Where addresses are; null when nobody knows. */
+  readonly geoip: GeoipFiles | null
 }
 
 export interface CaptureLimits {

@@ -48,6 +48,7 @@ function decodeBody(task: CaptureTask, body: OpenedBody): CaptureOutcome {
   capture.open({
     project,
     clientIp: task.clientIp,
+    geoip: task.geoip,
     receivedAtMs: task.receivedAtMs,
     sentAtMs,
     historical: envelope.historical,

@@ -3,6 +3,7 @@
 // The way of an event: schema, name, uuid, distinct_id, person processing, timestamp, texts. A row that was begun and
 // then dropped costs nothing: the builder begins the next one in its place.
 
+import type { GeoipFiles } from '../geoip/database.ts'
 import { assert } from '../lib/assert.ts'
 import { parseUuid, parseUuidText, writeUuidV7 } from '../lib/uuid.ts'
 import { BornIds } from './born-ids.ts'
@@ -18,8 +19,8 @@ import { Field, Property } from './event-keys.ts'
 import { EventName, endOfName, findEventName, isIdentityEvent } from './event-names.ts'
 import { timeOf } from './event-time.ts'
 import type { EventTimestamp } from './event-timestamp.ts'
-import { hasValue, isFalse, isObject, isString, isTrue } from './event-values.ts'
-import { openBracket, quote } from './json-bytes.ts'
+import { hasValue, isFalse, isObject, isString, isTrue, sampleText } from './event-values.ts'
+import { openBracket } from './json-bytes.ts'
 import { isSameText } from './key-index.ts'
 import { writePerson } from './person-column.ts'
 import type { CaptureProject } from './projects.ts'
@@ -37,6 +38,7 @@ import { unescapeText, unescapeTo } from './unescape.ts'
 export interface CaptureFacts {
   readonly project: CaptureProject
   readonly clientIp: string
+  readonly geoip: GeoipFiles | null
   readonly receivedAtMs: number
   readonly sentAtMs: number | null
   readonly historical: boolean
@@ -65,9 +67,6 @@ const uuidTextBytesMax = 45 * 6
 /** Columns that are not JSON and may hold any character. */
 const plainTextColumns = ['event', 'distinctId', 'elementsChain'] as const
 
-/** A longer name or distinct_id is not shown with a drop. */
-const sampleBytesMax = 4096
-
 /** Captures the events of one request at a time, between open and close. */
 export class EventCapture {
   readonly #builder = new EventBatchBuilder()
@@ -82,13 +81,13 @@ export class EventCapture {
 
   /** Begins a request. */
   open(facts: CaptureFacts): void {
-    const { project, receivedAtMs, sentAtMs, historical, recordBytesMax, clientIp } = facts
+    const { project, receivedAtMs, sentAtMs, historical, recordBytesMax, clientIp, geoip } = facts
     this.#facts = facts
     this.#drops = new Remarks()
     this.#warnings = new Remarks()
     this.#eventCount = 0
     this.#builder.open({ projectId: project.id, receivedAtMs, sentAtMs, historical, recordBytesMax })
-    this.#properties.open({ anonymizeIps: project.anonymizeIps, clientIp, sentAtMs })
+    this.#properties.open({ anonymizeIps: project.anonymizeIps, clientIp, sentAtMs, geoip })
   }
 
   /** Captures one event. Returns why it was dropped, or null. */
@@ -219,7 +218,7 @@ export class EventCapture {
     const { properties, person, elementsChain } = this.#builder.text
     settleSetValues(scan, spans, this.#setValues)
     this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
-    if (!isAnonymous) writePerson(scan, spans, this.#setValues, name, person)
+    if (!isAnonymous) writePerson(scan, spans, this.#setValues, name, this.#properties.place, person)
     const chain = spans.starts[Property.$elements_chain]!
     if (
       isString(scan, spans, Property.$elements_chain) &&
@@ -284,15 +283,4 @@ function appendString(scan: Scan, start: number, end: number, target: TextArena)
   target.reserve(end - start)
   if (!scan.hasEscapes) target.append(scan.bytes, start + 1, end - 1)
   else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, target.size)
-}
-
-/** A value as it may be shown with a drop: only strings and numbers, and none of great length. */
-function sampleText(scan: Scan, spans: EventSpans, key: number): string {
-  const start = spans.starts[key]!
-  const end = spans.ends[key]!
-  if (start === 0 || end - start > sampleBytesMax) return ''
-  if (scan.bytes[start] === quote) return unescapeText(scan.bytes, start + 1, end - 1)
-  return isObject(scan, spans, key) || scan.bytes[start] === openBracket
-    ? ''
-    : unescapeText(scan.bytes, start, end)
 }

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net'
 import { ServiceError } from '../errors.ts'
+import type { GeoipFiles } from '../geoip/database.ts'
 import { emptyReply, type HttpReply, type HttpRequest, jsonReply } from '../http/route.ts'
 import type { Journal, JournalPart, Position } from '../journal/journal.ts'
 import { unreachable } from '../lib/assert.ts'
@@ -54,6 +55,8 @@ export interface IntakeOptions {
   readonly pool: DecodePool
   readonly projects: ProjectSource
   readonly limits: CaptureLimits
+  /** Where addresses are; null when nobody knows. */
+  readonly geoip: GeoipFiles | null
   readonly clock: Clock
   readonly observer: CaptureObserver
 }
@@ -91,6 +94,7 @@ function taskOf(path: CapturePath, request: HttpRequest, options: IntakeOptions)
     receivedAtMs: options.clock.nowMs(),
     projects: options.projects.snapshot(),
     limits: options.limits,
+    geoip: options.geoip,
   }
 }
 

@@ -4,6 +4,7 @@
 import { keyTexts, mappedFirst, Property } from './event-keys.ts'
 import { EventName } from './event-names.ts'
 import { closeBrace, colon, comma, letterN, openBrace, quote } from './json-bytes.ts'
+import type { PlaceText } from './place-text.ts'
 import { insertEntry } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
@@ -16,6 +17,7 @@ export function writePerson(
   spans: EventSpans,
   values: SetValues,
   name: number,
+  place: PlaceText | null,
   target: TextArena,
 ): void {
   const start = target.size
@@ -45,6 +47,7 @@ export function writePerson(
     }
   }
   count = insertRun(target, count, scan.bytes, runStart, runEnd)
+  if (place !== null && mapsProperties) count = insertRun(target, count, place.person, 0, place.person.length)
   if (count === 0) target.size = start
   else {
     target.reserve(1)

@@ -1,12 +1,16 @@
 // The properties column of an event: what the client sent, plus what the rules of ingestion add (`$ip`, `$sent_at`,
 // the merged `$set`, `$set_once` and `$unset`), minus what they move elsewhere or forbid.
 
+import type { GeoipFiles } from '../geoip/database.ts'
+import { placeNames } from '../geoip/place.ts'
 import { Field, Property } from './event-keys.ts'
 import { backslash, letterN, quote } from './json-bytes.ts'
+import { type PlaceText, placeText } from './place-text.ts'
 import {
   closeProperties,
   copyProperties,
   createKeySet,
+  insertEntries,
   insertEntry,
   type KeySet,
   setKeys,
@@ -23,15 +27,22 @@ export interface PropertiesFacts {
   /** '' when unknown. */
   readonly clientIp: string
   readonly sentAtMs: number | null
+  /** Where addresses are; null when nobody knows. */
+  readonly geoip: GeoipFiles | null
 }
 
 const localIpText = jsonText('127.0.0.1')
 const emptyProperties = new Uint8Array(Buffer.from('{}'))
+/** No address is longer, brackets, zone and escapes included. */
+const ipBytesMax = 128
 const uuidLength = 36
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Elements have a column of their own. */
 const movedKeys = [Property.$elements, Property.$elements_chain]
+
+/** Where the event came from. A place that we know goes before one that it says. */
+const placeKeys: readonly number[] = placeNames.map((name) => Property[name])
 
 /** What an event without person processing may not say. */
 const personalKeys = [
@@ -46,7 +57,11 @@ const personalKeys = [
 ]
 
 export class PropertiesColumn {
+  /** Where the event written last came from; null when nobody knows, or may know. */
+  place: PlaceText | null = null
   #anonymizesIps = false
+  #clientIp = ''
+  #geoip: GeoipFiles | null = null
   #ipText: Uint8Array | null = null
   #sentAtText: Uint8Array | null = null
   readonly #removed: KeySet = createKeySet()
@@ -57,6 +72,8 @@ export class PropertiesColumn {
   /** Begins a request. */
   open(facts: PropertiesFacts): void {
     this.#anonymizesIps = facts.anonymizeIps
+    this.#clientIp = facts.clientIp
+    this.#geoip = facts.geoip
     this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
     this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
     const keys: number[] = [...movedKeys]
@@ -73,6 +90,10 @@ export class PropertiesColumn {
     const sessionText = lowerSessionId(scan, spans)
     also[Property.$ip] = ipText === null ? 0 : 1
     also[Property.$session_id] = sessionText === null ? 0 : 1
+    if (this.#geoip !== null) {
+      this.place = this.#placeOf(scan, spans, this.#geoip, ipText !== null)
+      for (const key of placeKeys) also[key] = this.place === null ? 0 : 1
+    }
     also[Property.$set] = !isAnonymous && values.set.isMerged ? 1 : 0
     also[Property.$set_once] = !isAnonymous && values.setOnce.isMerged ? 1 : 0
     also[Property.$unset] = !isAnonymous && values.unset.isMerged ? 1 : 0
@@ -88,8 +109,20 @@ export class PropertiesColumn {
     }
     count = insertText(Property.$session_id, sessionText, count, target)
     count = insertText(Property.$ip, ipText, count, target)
-    insertText(Property.$sent_at, this.#sentAtText, count, target)
+    count = insertText(Property.$sent_at, this.#sentAtText, count, target)
+    if (this.place !== null) insertEntries(target, count, this.place.properties)
     closeProperties(target)
+  }
+
+  /** By the event's own address, or by its sender's when that is what is stored. */
+  #placeOf(scan: Scan, spans: EventSpans, files: GeoipFiles, isSenders: boolean): PlaceText | null {
+    if (this.#anonymizesIps || isTrueLike(scan, spans, Property.$geoip_disable)) return null
+    if (isSenders)
+      return spans.starts[Property.capture_internal]! > 0 ? null : placeText(files, this.#clientIp)
+    const start = spans.starts[Property.$ip]!
+    const end = spans.ends[Property.$ip]!
+    if (start === 0 || scan.bytes[start] !== quote || end - start > ipBytesMax) return null
+    return placeText(files, unescapeText(scan.bytes, start + 1, end - 1))
   }
 
   /** The address to store in an event that brought none. */
@@ -100,6 +133,16 @@ export class PropertiesColumn {
     if (start > 0 && scan.bytes[start] !== letterN && !isEmpty) return null
     return spans.starts[Property.capture_internal]! > 0 ? localIpText : this.#ipText
   }
+}
+
+/** What JavaScript takes for true. */
+function isTrueLike(scan: Scan, spans: EventSpans, key: number): boolean {
+  const start = spans.starts[key]!
+  if (start === 0) return false
+  const text = Buffer.from(scan.bytes.subarray(start, Math.min(spans.ends[key]!, start + 6))).toString(
+    'latin1',
+  )
+  return !['false', 'null', '0', '""'].includes(text)
 }
 
 function insertSet(value: SetValue, count: number, target: TextArena): number {

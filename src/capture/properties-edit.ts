@@ -71,6 +71,13 @@ export function insertEntry(
   return count + 1
 }
 
+/** Appends whole entries, with commas between them, after `count` others. */
+export function insertEntries(target: TextArena, count: number, entries: Uint8Array): void {
+  target.reserve(entries.length + 1)
+  if (count > 0) target.put(comma)
+  target.append(entries, 0, entries.length)
+}
+
 export function closeProperties(target: TextArena): void {
   target.reserve(1)
   target.put(closeBrace)

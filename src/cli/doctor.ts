@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Config, loadConfig } from '../config.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { isServiceError } from '../errors.ts'
+import { openGeoip } from '../geoip/database.ts'
 import { loadUws } from '../http/server.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import { findBinaries, npmTree } from '../postgres/binaries.ts'
@@ -68,6 +69,7 @@ async function check(env: DoctorOptions['env']): Promise<Check[]> {
     await attempt('data folder', () => checkDataDir(config.dataDir)),
     checkFreeSpace(config.dataDir),
     await attempt('postgres', () => checkPostgres(config)),
+    await checkGeoip(config),
     config.siteUrl === null
       ? { name: 'links', status: 'note', finding: "SITE_URL is not set: links use the request's Host" }
       : ok('links', config.siteUrl),
@@ -118,6 +120,17 @@ async function checkPostgres(config: Config): Promise<string> {
   } finally {
     await postgres.close()
   }
+}
+
+async function checkGeoip({ geoipCityDb }: Config): Promise<Check> {
+  try {
+    const geoip = openGeoip(geoipCityDb)
+    if (geoip !== null) return ok('addresses', geoip.describes.join('; '))
+  } catch (error) {
+    return wrong('addresses', error)
+  }
+  const finding = 'GEOIP_CITY_DB is not set: events get no $geoip_ properties, and flags cannot ask for them'
+  return { name: 'addresses', status: 'note', finding }
 }
 
 function nearestFolder(path: string): string {

@@ -2,6 +2,7 @@
 // management's stands in front of a page that waits for its flags.
 
 import type { CaptureReport, ProjectSource } from '../capture/intake.ts'
+import type { GeoipFiles } from '../geoip/database.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { latePostgres } from '../postgres/late.ts'
@@ -9,6 +10,7 @@ import { openPostgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { FlagDefinitions } from './definition.ts'
 import { flagRoutes } from './flag-routes.ts'
+import { derivedProperties } from './located.ts'
 import { openProjectSettings } from './project-settings.ts'
 import { type Applying, RecentIdentities } from './recent-identities.ts'
 import { remoteConfigRoutes } from './remote-config-routes.ts'
@@ -26,6 +28,7 @@ interface FlagEndpointsOptions {
   readonly definitions: FlagDefinitions
   readonly projects: ProjectSource
   readonly persons: Applying
+  readonly geoip: GeoipFiles | null
   readonly clock: Clock
   readonly log: Log
 }
@@ -33,7 +36,7 @@ interface FlagEndpointsOptions {
 const connectionsMax = 4
 
 export function openFlagEndpoints(options: FlagEndpointsOptions): FlagEndpoints {
-  const { definitions, projects, persons, clock, log } = options
+  const { definitions, projects, persons, geoip, clock, log } = options
   const connect = (connectionString: string) =>
     openPostgres({ connectionString, log, connectionsMax, statementMsMax: storedReadMsMax })
   const postgres = latePostgres(options.connectionString.then(connect))
@@ -43,7 +46,13 @@ export function openFlagEndpoints(options: FlagEndpointsOptions): FlagEndpoints 
   const common = { definitions, projects, settings }
   return {
     routes: [
-      ...flagRoutes({ ...common, stored, clock, freshness, locate: () => null }),
+      ...flagRoutes({
+        ...common,
+        stored,
+        clock,
+        freshness,
+        locate: (address) => derivedProperties(geoip, address),
+      }),
       ...remoteConfigRoutes(common),
     ],
     captured({ identityBornIds, end }) {

@@ -24,6 +24,7 @@ function task(body: string | Uint8Array, more: Partial<CaptureTask> = {}): Captu
     clientIp: '',
     receivedAtMs: 1714564800000,
     projects: new SharedArrayBuffer(0),
+    geoip: null,
     limits: { decompressedBytesMax: 1000, recordBytesMax: 1000, eventBytesMax: 1000 },
     ...more,
   }

@@ -17,6 +17,7 @@ function taskOf(body: Uint8Array): CaptureTask {
     clientIp: '',
     receivedAtMs: 1714564800000,
     projects,
+    geoip: null,
     limits: { decompressedBytesMax: 160e6, recordBytesMax: 8e6, eventBytesMax: 20e6 },
   }
 }

@@ -40,6 +40,7 @@ function intake(given: Partial<IntakeOptions> = {}) {
       close: async () => {},
     },
     projects: { snapshot: () => encodeProjects([project]), lookUp: async () => 'unknown' },
+    geoip: null,
     limits: { decompressedBytesMax: 1e6, recordBytesMax: 1e6, eventBytesMax: 1e6 },
     clock: { nowMs: () => 1714564800000, monotonicMs: () => 0 },
     observer: { captured: (report) => reports.push(report) },

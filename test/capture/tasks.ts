@@ -27,6 +27,7 @@ export function task(body: unknown, changes: Partial<CaptureTask> = {}): Capture
     clientIp: '203.0.113.7',
     receivedAtMs: now,
     projects,
+    geoip: null,
     limits: {
       decompressedBytesMax: 160 * 1024 * 1024,
       recordBytesMax: 8 * 1024 * 1024,

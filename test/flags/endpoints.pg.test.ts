@@ -31,6 +31,7 @@ async function open(
     definitions: { of: () => known },
     projects: { snapshot: () => snapshot, lookUp: async () => 'unknown' },
     persons: { state: () => ({ reason: null, applied: { realtime: position } }), onApplied: () => {} },
+    geoip: null,
     clock,
     log,
   })

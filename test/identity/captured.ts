@@ -44,6 +44,7 @@ export function capturedBody(body: string, facts: SentFacts = {}): EventBatch | 
     clientIp: '',
     receivedAtMs: facts.receivedAtMs ?? nowMs,
     projects,
+    geoip: null,
     limits: { decompressedBytesMax: 1 << 26, recordBytesMax: 1 << 25, eventBytesMax: 1 << 25 },
   })
   assert(outcome.kind === 'captured')
