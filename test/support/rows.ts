@@ -2,6 +2,12 @@
 
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import type { Test } from 'tap'
+import { openEvents } from '../../src/events/client.ts'
+import { openJournal } from '../../src/journal/client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from './postgres.ts'
+import { until } from './until.ts'
 
 export interface StoredRow {
   readonly event: string
@@ -33,4 +39,28 @@ async function read(dataDir: string, sql: string, values: string[]) {
     connection.closeSync()
     instance.closeSync()
   }
+}
+
+/** Asks the events store of a server that has stopped, as rooms of the server do. */
+export async function queryEvents(
+  t: Test,
+  dataDir: string,
+  sql: string,
+): Promise<readonly (readonly unknown[])[]> {
+  const journalDir = join(dataDir, 'journal')
+  const journal = await openJournal({ dir: journalDir, quarantineDir: join(dataDir, 'quarantine') })
+  t.teardown(() => journal.close())
+  const events = openEvents({
+    dataDir,
+    journalDir,
+    journal,
+    memoryLimitBytes: 256 * 1024 * 1024,
+    threads: 1,
+    killAt: null,
+    log: silentLog,
+    clock: systemClock,
+  })
+  t.teardown(() => events.close())
+  await until(() => events.state().isReady)
+  return (await events.query(sql)).rows
 }
