@@ -122,6 +122,7 @@ const table: Readonly<Record<string, Access>> = {
   'GET /openapi.json': { scope: 'public', level: null },
   'GET /api/organizations/:organization_id/usage': { scope: 'organization:read', level: levels.member },
   'GET /api/projects/:project_id/events': { scope: 'query:read', level: levels.member },
+  'POST /api/projects/:project_id/query': { scope: 'query:read', level: levels.member },
   'GET /api/projects/:project_id/groups': { scope: 'group:read', level: levels.member },
   'GET /api/projects/:project_id/groups/find': { scope: 'group:read', level: levels.member },
   'GET /api/projects/:project_id/groups_types': { scope: 'group:read', level: levels.member },

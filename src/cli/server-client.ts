@@ -18,6 +18,8 @@ export interface ServerClient {
    * Errors: server_unavailable, server_refused with the server's own words.
    */
   get(path: string): Promise<unknown>
+  /** POST of `body` as JSON; otherwise as `get`. */
+  post(path: string, body: unknown): Promise<unknown>
   /**
    * The id of the project that `given` names by id or project API key. When nothing is given: the only one, or the
    * one of the first start when the key may not list them.
@@ -39,12 +41,12 @@ export function openServerClient(config: Config, address: ServerAddress): Server
   }
   const base = (address.url ?? ownUrl(config)).replace(/\/+$/, '')
 
-  const get = async (path: string): Promise<unknown> => {
+  const ask = async (path: string, init: RequestInit): Promise<unknown> => {
     let reply: Response
     let text: string
     try {
-      const headers = { authorization: `Bearer ${key}` }
-      reply = await fetch(`${base}${path}`, { headers, signal: AbortSignal.timeout(answerMsMax) })
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      reply = await fetch(`${base}${path}`, { ...init, headers, signal: AbortSignal.timeout(answerMsMax) })
       text = await reply.text()
     } catch (cause) {
       const detail = `no answer from ${base}: is the server running there? --url names another`
@@ -53,6 +55,9 @@ export function openServerClient(config: Config, address: ServerAddress): Server
     if (reply.status === 200) return JSON.parse(text)
     throw new ServiceError('server_refused', { detail: `${reply.status} ${detailIn(text)}` })
   }
+  const get = (path: string): Promise<unknown> => ask(path, {})
+  const post = (path: string, body: unknown): Promise<unknown> =>
+    ask(path, { method: 'POST', body: JSON.stringify(body) })
   const findProject = async (given: string | undefined): Promise<number> => {
     if (given !== undefined && /^\d{1,10}$/.test(given)) return Number(given)
     if (given !== undefined && given === known?.project_api_key) return known.project_id
@@ -72,7 +77,7 @@ export function openServerClient(config: Config, address: ServerAddress): Server
     const detail = `name a project by its id or its project API key with --project: ${names}`
     throw new ServiceError('server_refused', { detail })
   }
-  return { get, findProject }
+  return { get, post, findProject }
 }
 
 interface ListedProject {

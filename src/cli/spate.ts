@@ -2,7 +2,7 @@
 // The command line. Answers go to stdout, logs to stderr; exit codes are those of errors.ts, 2 for wrong usage.
 
 import { fileURLToPath } from 'node:url'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { loadConfig, loadDotEnv } from '../config.ts'
 import { errorRow, isServiceError } from '../errors.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -11,6 +11,7 @@ import { openLog } from '../telemetry/log.ts'
 import { runDoctor } from './doctor.ts'
 import { runExplain } from './explain.ts'
 import { runMigrate } from './migrate.ts'
+import { type QueryFormat, queryFormats, runQuery } from './query.ts'
 import { runReseal } from './reseal.ts'
 import type { ServerAddress } from './server-client.ts'
 
@@ -70,6 +71,20 @@ program
     const { json, ...others } = options
     const asJson = json === true
     process.stdout.write(await runExplain(loadConfig(), { distinctId, asJson, ...others }))
+  })
+
+program
+  .command('query')
+  .description('ask the running server about events, in SQL')
+  .argument('<sql>', 'one SELECT, such as "select event, count(*) from events group by all"')
+  .option('--project <id or key>', 'project id or project API key; default: the only one')
+  .option('--key <key>', 'personal API key; default: the one in DATA_DIR/bootstrap.json')
+  .option('--url <url>', 'where the server is; default: from HOST and PORT')
+  .addOption(new Option('--format <format>', 'how to print rows').choices(queryFormats).default('table'))
+  .action(async (sql: string, options: ServerAddress & { project?: string; format: QueryFormat }) => {
+    const { text, remark } = await runQuery(loadConfig(), { sql, ...options })
+    process.stdout.write(text)
+    process.stderr.write(remark)
   })
 
 try {

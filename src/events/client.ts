@@ -19,6 +19,8 @@ import { EventsPool, type Fields, lost } from './pool.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
+import type { Selected } from './select.ts'
+import { type OnCancel, Selects } from './selects.ts'
 import { Setback } from './setback.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
@@ -56,6 +58,8 @@ export interface Events {
   listEvents(filter: EventFilter): Promise<EventPage>
   /** Runs one SELECT of our own making, with parameters $1, $2, …. Errors: as `listEvents`. */
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
+  /** Runs SQL of people, as src/query has rewritten it. Errors: as `listEvents`. */
+  select(sql: string, rowsMax: number, onCancel: OnCancel): Promise<Selected>
   state(): EventsState
   /** Resolves when everything of `lane` before `position` can be read. Errors: events_unavailable, stopping. */
   waitUntilApplied(lane: Lane, position: Position): Promise<void>
@@ -82,6 +86,10 @@ class EventsClient implements Events {
   readonly #pool: EventsPool
   readonly #pump: Pump
   readonly #gate = new ReadGate(readsMax, readsWaitingMax)
+  readonly #selects = new Selects({
+    select: (task) => this.#read('select', task),
+    cancel: (id) => this.#pool.ask('cancel', { id }),
+  })
   readonly #waiters = new Waiters()
   readonly #opening: Promise<void>
   readonly #checkpointListeners: ((checkpointed: Positions) => void)[] = []
@@ -123,6 +131,10 @@ class EventsClient implements Events {
 
   query(sql: string, values: readonly QueryValue[] = []): Promise<QueryResult> {
     return this.#read('query', { sql, values })
+  }
+
+  select(sql: string, rowsMax: number, onCancel: OnCancel): Promise<Selected> {
+    return this.#selects.run(sql, rowsMax, onCancel)
   }
 
   state(): EventsState {
@@ -194,7 +206,7 @@ class EventsClient implements Events {
     else this.#pump.wake()
   }
 
-  #read<K extends 'list' | 'query'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+  #read<K extends 'list' | 'query' | 'select'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
     return this.#guarded(() => this.#gate.run(() => this.#pool.ask(kind, task)))
   }
 

@@ -9,6 +9,7 @@ import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import type { MirrorCursor, Mirrored, MirrorPage } from './mirror-page.ts'
 import type { Counts } from './progress.ts'
+import type { Selected, SelectTask } from './select.ts'
 
 export interface OpenTask {
   readonly kind: 'open'
@@ -69,6 +70,9 @@ export interface EventsTasks {
     task: { readonly kind: 'query'; readonly sql: string; readonly values: readonly QueryValue[] },
     answer: QueryResult,
   ]
+  select: [task: SelectTask, answer: Selected]
+  /** Interrupts the select of this id, if it is running. */
+  cancel: [task: { readonly kind: 'cancel'; readonly id: number }, answer: null]
   close: [task: { readonly kind: 'close' }, answer: null]
 }
 

@@ -15,14 +15,14 @@ const threadFile = new URL('../../workers/events.js', import.meta.url).href
 export class EventsPool {
   readonly #pool: Piscina
 
-  /** `readsMax` reads, a task of the pump and one of the mirror run side by side. */
+  /** `readsMax` reads, a task of the pump, one of the mirror and the end of a query run side by side. */
   constructor(readsMax: number, onLost: (error: ServiceError) => void) {
     this.#pool = new Piscina({
       filename: threadFile,
       minThreads: 1,
       maxThreads: 1,
-      concurrentTasksPerWorker: readsMax + 3,
-      maxQueue: readsMax + 3,
+      concurrentTasksPerWorker: readsMax + 4,
+      maxQueue: readsMax + 4,
       // With Atomics on, the thread would sleep between tasks and DuckDB's promises would not settle.
       atomics: 'disabled',
     })

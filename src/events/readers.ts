@@ -13,11 +13,18 @@ const interruptMs = 100
 /** A query that returns more rows is refused: its answer is held in memory three times. */
 export const queryRowsMax = 100_000
 
+interface RunOptions {
+  readonly id?: number | null
+  readonly msMax?: number
+}
+
 export class Readers {
   readonly #instance: DuckDBInstance
   readonly #clock: Clock
   readonly #free: DuckDBConnection[] = []
   readonly #busy = new Set<DuckDBConnection>()
+  /** Reads with an id, and whether they are to end. */
+  readonly #named = new Map<number, 'goes on' | 'ends'>()
   readonly #running = new Set<Promise<unknown>>()
   #isClosed = false
 
@@ -27,17 +34,25 @@ export class Readers {
   }
 
   /**
-   * Runs `read` on a connection of its own.
+   * Runs `read` on a connection of its own. `id` is what `interrupt` knows it by.
    * Errors: reads_overloaded when it took too long or too much memory; storage_failed when the instance is lost.
    */
-  async run<T>(read: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
-    const running = this.#run(read)
+  async run<T>(
+    read: (connection: DuckDBConnection) => Promise<T>,
+    { id = null, msMax = readMsMax }: RunOptions = {},
+  ): Promise<T> {
+    const running = this.#run(read, id, msMax)
     this.#running.add(running)
     try {
       return await running
     } finally {
       this.#running.delete(running)
     }
+  }
+
+  /** Ends the read that runs under `id`, if there is one. */
+  interrupt(id: number): void {
+    if (this.#named.has(id)) this.#named.set(id, 'ends')
   }
 
   /** Ends every running read, to give its memory back. */
@@ -56,21 +71,29 @@ export class Readers {
     for (const connection of this.#free) connection.closeSync()
   }
 
-  async #run<T>(read: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  async #run<T>(
+    read: (connection: DuckDBConnection) => Promise<T>,
+    id: number | null,
+    msMax: number,
+  ): Promise<T> {
     if (this.#isClosed) throw new ServiceError('stopping')
-    const deadlineMs = this.#clock.monotonicMs() + readMsMax
+    if (id !== null) this.#named.set(id, 'goes on')
+    const deadlineMs = this.#clock.monotonicMs() + msMax
     const connection = this.#free.pop() ?? (await this.#instance.connect())
     this.#busy.add(connection)
     const timer = setInterval(() => {
-      if (this.#clock.monotonicMs() > deadlineMs) connection.interrupt()
+      // Again and again: an interrupt that comes before the statement runs is lost.
+      const isEnding = id !== null && this.#named.get(id) === 'ends'
+      if (isEnding || this.#clock.monotonicMs() > deadlineMs) connection.interrupt()
     }, interruptMs)
     try {
       return await read(connection)
     } catch (error) {
-      throw readError(error)
+      throw readError(error, msMax)
     } finally {
       clearInterval(timer)
       this.#busy.delete(connection)
+      if (id !== null) this.#named.delete(id)
       this.#free.push(connection)
     }
   }
@@ -96,10 +119,10 @@ export async function runQuery(
   }
 }
 
-function readError(error: unknown): unknown {
+function readError(error: unknown, msMax: number): unknown {
   const message = messageOf(error)
   if (/^INTERRUPT Error/.test(message)) {
-    const detail = `The query was stopped: it ran longer than ${readMsMax / 1000} s, or memory was short.`
+    const detail = `The query was stopped: it ran longer than ${msMax / 1000} s, or memory was short.`
     return new ServiceError('reads_overloaded', { detail, cause: error })
   }
   if (/^Out of Memory Error/.test(message))

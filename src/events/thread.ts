@@ -26,6 +26,7 @@ import { Mirror } from './mirror.ts'
 import type { Mirrored } from './mirror-page.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
+import { runSelect, selectMsMax } from './select.ts'
 import { openStore, type Store } from './store.ts'
 
 /** Opens the reading side of the journal; damage that it meets is copied to `quarantineDir`. */
@@ -75,6 +76,14 @@ export class EventsThread {
         return open.readers.run((connection) => listEvents(connection, task.filter))
       case 'query':
         return open.readers.run((connection) => runQuery(connection, task.sql, task.values))
+      case 'select':
+        return open.readers.run((connection) => runSelect(connection, task), {
+          id: task.id,
+          msMax: selectMsMax,
+        })
+      case 'cancel':
+        open.readers.interrupt(task.id)
+        return Promise.resolve(null)
       case 'close':
         return this.#inTurn(() => this.#close(open))
       default:

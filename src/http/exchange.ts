@@ -73,6 +73,7 @@ export class Exchange {
   #movedMs: number
   #bytesIn = 0
   #refusal: HttpReply | null = null
+  #goneListener: (() => void) | null = null
 
   /** Takes the request over. Call `serve` or `refuse` next, before the handler of uWebSockets.js returns. */
   constructor(host: ExchangeHost, target: Target, res: HttpResponse, head: Head) {
@@ -172,7 +173,10 @@ export class Exchange {
     let reply: HttpReply
     try {
       const body = this.#body.take()
-      reply = await route.handle({ method, path, params, query, headers, body, peerAddress })
+      const onGone = (listener: () => void): void => {
+        this.#goneListener = listener
+      }
+      reply = await route.handle({ method, path, params, query, headers, body, peerAddress, onGone })
     } catch (thrown) {
       reply = this.#errorReply(thrown)
     }
@@ -242,7 +246,9 @@ export class Exchange {
     if (this.#state === 'over') return
     // While the route is working its body stays counted: the memory is still there.
     if (this.#state !== 'handling') this.#body.release()
+    const listener = this.#state === 'handling' ? this.#goneListener : null
     this.#finish(statusClientGone)
+    listener?.()
   }
 
   #finish(status: number): void {

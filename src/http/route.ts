@@ -33,6 +33,8 @@ export interface HttpRequest {
   readonly body: Bytes
   /** Socket address, IPv4 in dotted form. */
   readonly peerAddress: string
+  /** Calls `listener` if the client goes away before its reply. */
+  readonly onGone: (listener: () => void) => void
 }
 
 export interface HttpReply {

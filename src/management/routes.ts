@@ -51,6 +51,7 @@ import { personalKeyOperations } from './personal-keys.ts'
 import { personsList } from './persons-list.ts'
 import type { ProjectDeletions } from './project-deletions.ts'
 import { projectOperations } from './projects.ts'
+import { queryCreate } from './query.ts'
 import { remoteConfig } from './remote-config.ts'
 import { projectOfToken } from './token-project.ts'
 import { organizationUsage } from './usage.ts'
@@ -58,7 +59,7 @@ import { warningsList } from './warnings-list.ts'
 
 export interface ManagementOptions {
   readonly postgres: Postgres
-  readonly events: EventsReader & Pick<Events, 'query'>
+  readonly events: EventsReader & Pick<Events, 'query' | 'select'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands
   readonly mailer: Mailer
@@ -96,6 +97,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     ...inviteOperations(options.mailer, clock),
     inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),
+    queryCreate(events),
     warningsList(warnings),
     personsList(),
     personDetail(),

@@ -2,7 +2,8 @@
 
 import { isAllowed, isJoining, isReplacing } from './allowed-functions.ts'
 import { type Ast, callNode, castNode, listOf, nodeOf, refused, textNode, textOf } from './ast.ts'
-import { castTypes, comparisons, constantTypes, frames, operatorTypes, windows } from './expression-kinds.ts'
+import { castType } from './cast-type.ts'
+import { comparisons, constantTypes, frames, operatorTypes, windows } from './expression-kinds.ts'
 import {
   applyFields,
   deeper,
@@ -65,7 +66,7 @@ const classes: Readonly<Record<string, Fields>> = {
     ...common,
     type: oneOf('OPERATOR_CAST'),
     child: expression,
-    cast_type: objectRule({ id: oneOf('DECIMAL', ...castTypes), type_info: decimalOrNone }, 'a type'),
+    cast_type: castType,
     try_cast: flag,
   },
   SUBQUERY: {
@@ -235,19 +236,4 @@ function checkGrowth(node: Ast, scope: Scope): void {
   const replacement = textOf(args[2]!)
   if (replacement === null) throw refused(`The replacement of ${called} must be a text`)
   spendGrowth(scope, replacement.length)
-}
-
-function decimalOrNone(value: unknown, scope: Scope): unknown {
-  const small: Rule = (digits) => {
-    if (Number.isInteger(digits)) return digits
-    throw notAllowed('this type')
-  }
-  const fields: Fields = {
-    type: oneOf('DECIMAL_TYPE_INFO'),
-    alias: unused,
-    extension_info: unused,
-    width: small,
-    scale: small,
-  }
-  return value === null ? null : applyFields(nodeOf(value), fields, scope, 'a type')
 }

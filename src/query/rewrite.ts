@@ -11,6 +11,7 @@ import {
   deeper,
   type Fields,
   flag,
+  listRule,
   name,
   names,
   notAllowed,
@@ -84,8 +85,10 @@ function setOperation(cost: Cost): Fields {
   const side: Rule = (value, scope) => select(nodeOf(value), scope, cost)
   return {
     setop_type: oneOf('UNION', 'EXCEPT', 'INTERSECT', 'UNION_BY_NAME'),
-    left: side,
-    right: side,
+    // Two sides in an older format, a list of them in a newer one.
+    left: orNull(side),
+    right: orNull(side),
+    children: listRule(side),
     setop_all: flag,
   }
 }
@@ -155,6 +158,7 @@ function rewriteFrom(node: Ast, scope: Scope, cost: Cost): Ast {
         condition: orNull(expression),
         join_type: oneOf('INNER', 'LEFT', 'RIGHT', 'OUTER', 'SEMI', 'ANTI'),
         ref_type: oneOf('REGULAR', 'CROSS', 'NATURAL'),
+        is_implicit: flag,
         using_columns: names,
         delim_flipped: oneOf(false),
         duplicate_eliminated_columns: unused,

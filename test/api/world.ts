@@ -138,6 +138,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
       return world.page
     },
     query: async () => ({ columns: [], rows: [] }),
+    select: async () => ({ columns: [], types: [], rowsText: '[]', rowCount: 0, hasMore: false }),
   }
   const commands: Command[] = []
   const carryOut = async (command: Command): Promise<void> => {

@@ -27,7 +27,8 @@ export const noOp = { name: 'nowhere', destination: { type: 'NoOp', config: {} }
 export async function openExportWorld(t: Test): Promise<World> {
   const { runner } = await openStore(t)
   const listEvents = async () => ({ events: [], next: null })
-  return openWorld(t, { events: { listEvents, query: runner.query } })
+  const select = () => Promise.reject(new Error('no query is asked here'))
+  return openWorld(t, { events: { listEvents, query: runner.query, select } })
 }
 
 /** Makes an export and returns its own path. */

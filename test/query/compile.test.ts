@@ -59,6 +59,10 @@ t.test('people query their events', async (t) => {
     ['select timestamp > now() - interval 1 day from events limit 1', [[false]]],
     ["select count(*) filter (where event like 'event%'), count(distinct event) from events", [['3', '3']]],
     [
+      "select '1'::integer + 1, '7'::varchar(1), '1.239'::decimal, '12.5'::decimal(3), date '2024-05-01', 5::text",
+      [[2, '7', '1.239', '13', '2024-05-01', '5']],
+    ],
+    [
       'select try_cast(properties.plan as integer), 1.5::decimal(5,2), event is null from events limit 1',
       [[null, '1.50', false]],
     ],

@@ -19,6 +19,8 @@ export const theirSecret = 'their secret'
 
 export async function openWorld(t: Test): Promise<World> {
   const instance = await DuckDBInstance.create(':memory:', {
+    // As the store has it: the syntax tree depends on it.
+    storage_compatibility_version: 'latest',
     threads: '2',
     memory_limit: '512MB',
     autoinstall_known_extensions: 'false',

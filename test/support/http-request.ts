@@ -25,6 +25,7 @@ export function requestOf(
     query: '',
     body: new Uint8Array(0),
     peerAddress: '',
+    onGone: () => {},
   } as const
   return { ...defaults, ...given, headers }
 }

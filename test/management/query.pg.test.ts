@@ -1,0 +1,96 @@
+import t from 'tap'
+import { batch, event } from '../contract/requests.ts'
+import { startServer } from '../support/server.ts'
+
+const server = await startServer(t)
+
+t.before(async () => {
+  const reply = await server.post(
+    '/batch/',
+    batch(
+      event('anon', { event: 'viewed', properties: { $browser: 'Firefox', n: 1 } }),
+      event('ada', { event: '$identify', properties: { $anon_distinct_id: 'anon' } }),
+      event('ada', { event: 'bought', properties: { $browser: 'Firefox', n: 2, text: '=1,"2"' } }),
+    ),
+  )
+  if (reply.status !== 200) throw new Error(reply.text)
+  await server.settled()
+})
+
+async function ask(query: unknown, path = '/api/projects/1/query/') {
+  const headers = { authorization: `Bearer ${server.personalApiKey}` }
+  const reply = await server.post(path, { query }, headers)
+  return { status: reply.status, body: JSON.parse(reply.text) }
+}
+const sql = (query: string) => ask({ kind: 'HogQLQuery', query })
+
+t.test('answers a query with columns, types and rows', async (t) => {
+  const text =
+    'select event, properties.$browser as browser, toInt(properties.n) n from events order by n nulls first'
+  t.strictSame(await sql(text), {
+    status: 200,
+    body: {
+      columns: ['event', 'browser', 'n'],
+      types: [
+        ['event', 'VARCHAR'],
+        ['browser', 'VARCHAR'],
+        ['n', 'BIGINT'],
+      ],
+      results: [
+        ['$identify', null, null],
+        ['viewed', 'Firefox', 1],
+        ['bought', 'Firefox', 2],
+      ],
+      hasMore: false,
+      limit: 100,
+      offset: 0,
+      hogql:
+        'SELECT "event", properties."$browser" AS browser, toint(properties.n) AS n FROM events ' +
+        'ORDER BY n NULLS FIRST',
+    },
+  })
+})
+
+t.test('knows whose events they are', async (t) => {
+  const { body } = await sql('select count(distinct person_id), count(*), min(timestamp) from events')
+  t.strictSame(body.results, [[1, 3, '2024-05-01T12:00:00Z']])
+})
+
+t.test('returns a hundred rows, or as many as the query says', async (t) => {
+  const { body } = await sql('select event from events order by event limit 1 offset 1')
+  t.match(body, { results: [['bought']], hasMore: true, limit: 1, offset: 1 })
+  t.match((await sql('select event from events limit 3')).body, { hasMore: false, limit: 3 })
+  const cross = Array.from({ length: 5 }, (_, index) => `events e${index}`).join(', ')
+  const many = (await sql(`select 1 from ${cross}`)).body
+  t.match([many.results.length, many.hasMore, many.limit], [100, true, 100])
+  const more = Array.from({ length: 5 }, (_, index) => `events f${index}`).join(', ')
+  const most = (await sql(`select 1 from ${cross}, ${more} limit 1000000`)).body
+  t.match([most.results.length, most.hasMore, most.limit], [50_000, true, 50_000])
+})
+
+t.test('refuses what it cannot take', async (t) => {
+  const rows: [query: unknown, detail: string | RegExp, attr: string | null][] = [
+    [undefined, 'This field is required.', 'query'],
+    [{ kind: 'EventsQuery', query: 'x' }, '"EventsQuery" is not a valid choice.', 'query__kind'],
+    [{ kind: 'HogQLQuery', query: '' }, 'This field may not be blank.', 'query__query'],
+    [
+      { kind: 'HogQLQuery', query: 'selec 1' },
+      /^Failed to parse query: syntax error at or near "selec"/,
+      null,
+    ],
+    [{ kind: 'HogQLQuery', query: 'select nothing from events' }, /^Binder Error: .*nothing/, null],
+    [{ kind: 'HogQLQuery', query: 'select * from event' }, "Unknown table 'event'. Tables are: events", null],
+    [{ kind: 'HogQLQuery', query: "select 'x'::integer" }, /^Conversion Error/, null],
+    [{ kind: 'HogQLQuery', query: 'select 1 limit -1' }, /whole numbers|cannot be negative/, null],
+  ]
+  for (const [query, detail, attr] of rows) {
+    const { status, body } = await ask(query)
+    t.equal(status, 400, JSON.stringify(query))
+    t.match(body, { type: 'validation_error', attr, detail })
+  }
+  const nobody = await server.post('/api/projects/1/query/', {
+    query: { kind: 'HogQLQuery', query: 'select 1' },
+  })
+  t.equal(nobody.status, 401)
+  t.equal((await ask({ kind: 'HogQLQuery', query: 'select 1' }, '/api/projects/2/query/')).status, 404)
+})
