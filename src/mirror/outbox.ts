@@ -80,6 +80,7 @@ export async function prune(
 }
 
 async function readChanges(postgres: Session, cursor: MirrorCursor | null, rowsMax: number): Promise<Seen> {
+  const seq = cursor?.seq ?? 0
   const { rows } = await postgres.query<
     { change_epoch: string; change_seq: number } & (ChangeRow | { seq: null })
   >(
@@ -92,7 +93,7 @@ async function readChanges(postgres: Session, cursor: MirrorCursor | null, rowsM
        order by seq limit $3
      ) change on change_epoch = $1`,
     // One more, for the change that the mirror has.
-    [cursor?.epoch ?? null, cursor?.seq ?? 0, rowsMax + 1],
+    [cursor?.epoch ?? null, seq, seq > 0 ? rowsMax + 1 : rowsMax],
   )
   const first = rows[0]
   const end = first === undefined ? null : { epoch: first.change_epoch, seq: first.change_seq }
