@@ -8,6 +8,14 @@
 //              before; reads use that one meanwhile
 //   complete   changes are added
 //
+// CPU ms of reads of 1 M events, half of them of the project asked for; the table, the view over a base of 100,000
+// overrides, and the view over that base and 100,000 changes (DuckDB 1.5.6, two cores that others use too):
+//   count by name          6    32    58
+//   distinct persons      24    48    90
+//   page of 100 events    27    67   108
+//   events of a person     4    30    67
+//   sum of a property    218   271   320
+//
 // Ids that change often, and kinds of rows that say the same, would let the mirror grow without end. When the changes
 // outnumber the base, the mirror copies itself: `tend` takes it a slice further, and then removes what was before. Both
 // go on where they were after a crash.

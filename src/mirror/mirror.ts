@@ -118,9 +118,12 @@ class MirrorPump implements Mirror {
 
   #waiting(): number {
     const end = this.#end()
-    const cursor = this.#options.events.mirror.state()?.cursor ?? null
+    const mirror = this.#options.events.mirror.state()
+    const cursor = mirror?.cursor ?? null
     if (end === null) return 0
-    if (cursor?.epoch !== end.epoch || cursor.rest !== null) return Math.max(1, end.seq)
+    // What copies itself, which is upkeep, is read meanwhile; a base that comes from Postgres is not.
+    const isBaseLacking = cursor !== null && cursor.rest !== null && mirror?.isTendingDue === false
+    if (cursor?.epoch !== end.epoch || isBaseLacking) return Math.max(1, end.seq)
     // An outbox that ends before the mirror is another one.
     return end.seq < cursor.seq ? 1 : end.seq - cursor.seq
   }

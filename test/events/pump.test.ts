@@ -178,6 +178,26 @@ t.test('makes the first checkpoint of a run even if there is nothing to load', a
   t.strictSame(state.log, ['checkpoint'])
 })
 
+t.test('checkpoints what was written beside the steps as well', async (t) => {
+  const { pump, state } = world()
+  state.nowMs += 300_000
+  pump.wake()
+  await settle()
+  t.strictSame(state.log, ['checkpoint'])
+  pump.wrote(128 * MiB)
+  await settle()
+  t.strictSame(state.log, ['checkpoint', 'checkpoint'], 'at once when the write-ahead log is large')
+  pump.wrote(100)
+  state.nowMs += 299_999
+  pump.wake()
+  await settle()
+  t.equal(state.log.length, 2)
+  state.nowMs += 1
+  pump.wake()
+  await settle()
+  t.equal(state.log.length, 3)
+})
+
 t.test('waits longer and longer while steps fail, and not at all when halving', async (t) => {
   const later: StepOutcome = { kind: 'retry', again: 'later', detail: 'IO Error' }
   const now: StepOutcome = { kind: 'retry', again: 'now', detail: 'Conversion Error' }
