@@ -49,6 +49,10 @@ t.test('over its quota a project stores nothing more, answers 200, and says so (
     sample: { detail: "the project's monthly quota is used up" },
   })
 
+  const asked = { api_key: server.projectApiKey, distinct_id: 'late' }
+  const decided = JSON.parse((await server.post('/decide/?v=3', asked)).text)
+  t.match(decided, { featureFlags: {}, quotaLimited: ['feature_flags'] })
+
   const usage = JSON.parse((await server.get('/api/organizations/@current/usage/')).text)
   t.match(usage, { billable: 4 + probes, historical: 11, projects: [{ monthly_event_quota: 3 }] })
 
