@@ -1,6 +1,7 @@
 // The management API as routes: every operation, and the document that describes them.
 
 import { openApiOperations } from '../api/openapi.ts'
+import type { Operation } from '../api/operation.ts'
 import { operationRoutes } from '../api/operation-routes.ts'
 import { openAuthentication } from '../api/principal.ts'
 import { RateLimit } from '../api/rate-limit.ts'
@@ -78,11 +79,25 @@ export interface ManagementOptions {
 
 /** Errors: config_invalid for TRUSTED_PROXIES that cannot be read. */
 export function managementRoutes(options: ManagementOptions): Route[] {
+  const { postgres, projects, siteUrl, trustedProxies, clock, log } = options
+  const operations = managementOperations(options)
+  const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
+  return operationRoutes([...operations, ...openApiOperations(operations)], {
+    postgres,
+    authentication,
+    addressOf: clientAddressFinder(trustedProxies),
+    projectOfToken: (token) => projectOfToken(projects, token),
+    siteUrl,
+  })
+}
+
+/** Everything the management API can do, but to describe itself. */
+export function managementOperations(options: ManagementOptions): Operation[] {
   const { postgres, events, warnings, commands, deletions, outbound, sealer, projects, definitions } = options
-  const { siteUrl, trustedProxies, clock, log } = options
+  const { clock } = options
   const exportRooms = { events, outbound, sealer, clock }
   const signLiveEvents = liveEventsSigner(options.secret)
-  const operations = [
+  return [
     ...organizationOperations(clock),
     organizationCreate(clock),
     organizationDelete(deletions, clock),
@@ -121,12 +136,4 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     ...batchExportRunOperations(exportRooms),
     ...batchExportLogs(),
   ]
-  const authentication = openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log })
-  return operationRoutes([...operations, ...openApiOperations(operations)], {
-    postgres,
-    authentication,
-    addressOf: clientAddressFinder(trustedProxies),
-    projectOfToken: (token) => projectOfToken(projects, token),
-    siteUrl,
-  })
 }
