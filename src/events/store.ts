@@ -50,6 +50,9 @@ export interface Store {
   close(): void
 }
 
+/** What queries put on the disk when memory is short: the journal needs the disk more than they do. */
+const spilledBytesMax = 4 * 1024 * 1024 * 1024
+
 /** Opens `dataDir`/events.duckdb. Errors: data_dir_unusable, storage_failed. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = join(options.dataDir, 'events.duckdb')
@@ -103,6 +106,7 @@ async function openFile(path: string, options: StoreOptions) {
     threads: String(options.threads),
     memory_limit: `${options.memoryLimitBytes}B`,
     temp_directory: `${path}.tmp`,
+    max_temp_directory_size: `${spilledBytesMax}B`,
     // The loader checkpoints between its transactions; DuckDB shall not do it inside a COMMIT.
     checkpoint_threshold: '1TB',
     autoinstall_known_extensions: 'false',

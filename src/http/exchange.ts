@@ -174,7 +174,8 @@ export class Exchange {
     try {
       const body = this.#body.take()
       const onGone = (listener: () => void): void => {
-        this.#goneListener = listener
+        if (this.#state === 'over') listener()
+        else this.#goneListener = listener
       }
       reply = await route.handle({ method, path, params, query, headers, body, peerAddress, onGone })
     } catch (thrown) {

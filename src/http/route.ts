@@ -33,7 +33,7 @@ export interface HttpRequest {
   readonly body: Bytes
   /** Socket address, IPv4 in dotted form. */
   readonly peerAddress: string
-  /** Calls `listener` if the client goes away before its reply. */
+  /** Calls `listener` if the client goes away before its reply, at once if it has. One listener a request. */
   readonly onGone: (listener: () => void) => void
 }
 

@@ -202,4 +202,6 @@ t.test('spills into its own folder when memory is short', async (t) => {
     'select count(*) from (select x, md5(x::varchar) as m from range(3000000) r(x) order by m)',
   )
   t.strictSame(reader.getRowsJson(), [['3000000']])
+  const limit = await store.writer.runAndReadAll("select current_setting('max_temp_directory_size')")
+  t.strictSame(limit.getRowsJson(), [['4.0 GiB']])
 })

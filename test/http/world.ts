@@ -16,6 +16,8 @@ export interface World {
   readonly observed: string[]
   /** Replies of `/slow` wait here until called. */
   readonly releases: (() => void)[]
+  /** When `/slow` heard that its client was gone. */
+  readonly gone: string[]
   readonly clock: { ms: number }
 }
 
@@ -35,6 +37,7 @@ export async function openWorld(options: Partial<HttpOptions> = {}): Promise<Wor
   const logged: string[] = []
   const observed: string[] = []
   const releases: (() => void)[] = []
+  const gone: string[] = []
   const moving = { ms: 0 }
   const clock: Clock = { nowMs: () => moving.ms, monotonicMs: () => moving.ms }
   const echo = (request: HttpRequest): HttpReply => {
@@ -46,7 +49,15 @@ export async function openWorld(options: Partial<HttpOptions> = {}): Promise<Wor
     route({ path: '/i/v0/e', handle: echo }),
     route({
       path: '/slow',
-      handle: (request) => new Promise((resolve) => releases.push(() => resolve(echo(request)))),
+      handle: (request) => {
+        request.onGone(() => gone.push('while it was handled'))
+        return new Promise((resolve) => {
+          releases.push(() => {
+            resolve(echo(request))
+            request.onGone(() => gone.push('before it was asked'))
+          })
+        })
+      },
     }),
     route({
       path: '/refuse',
@@ -91,5 +102,5 @@ export async function openWorld(options: Partial<HttpOptions> = {}): Promise<Wor
     clock,
     ...options,
   })
-  return { server, port: server.port, seen, logged, observed, releases, clock: moving }
+  return { server, port: server.port, seen, logged, observed, releases, gone, clock: moving }
 }

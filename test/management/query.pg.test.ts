@@ -1,6 +1,7 @@
 import t from 'tap'
 import { batch, event } from '../contract/requests.ts'
 import { startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const server = await startServer(t)
 
@@ -93,4 +94,29 @@ t.test('refuses what it cannot take', async (t) => {
   })
   t.equal(nobody.status, 401)
   t.equal((await ask({ kind: 'HogQLQuery', query: 'select 1' }, '/api/projects/2/query/')).status, 404)
+})
+
+t.test('a query ends when nobody waits for it', async (t) => {
+  const names = Array.from({ length: 16 }, (_, index) => `e${index}`)
+  const tables = names.map((name) => `events ${name}`).join(', ')
+  const texts = names.map((name) => `${name}.event`).join(', ')
+  const leave = new AbortController()
+  const sent = (text: string, signal: AbortSignal | null) =>
+    fetch(`${server.url}/api/projects/1/query/`, {
+      method: 'POST',
+      signal,
+      headers: { authorization: `Bearer ${server.personalApiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: { kind: 'HogQLQuery', query: text } }),
+    })
+  // 43 million hashes.
+  const count = `select count(*) from ${tables} where sha256(concat(${texts})) = ''`
+  const running = [1, 2].map(() => sent(count, leave.signal).catch((error: Error) => error.name))
+  // They hold both places, so this one waits behind them; it would for 20 s, were they not ended.
+  const waiting = sent('select 1', null)
+  const startedMs = performance.now()
+  await until(async () => /^spate_http_open_requests [4-9]/m.test((await server.get('/metrics')).text))
+  leave.abort()
+  t.strictSame(await Promise.all(running), ['AbortError', 'AbortError'])
+  t.equal((await waiting).status, 200)
+  t.ok(performance.now() - startedMs < 15_000)
 })
