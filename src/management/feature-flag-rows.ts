@@ -32,7 +32,9 @@ export const featureFlagInput = Type.Object({
   evaluation_runtime: Type.Optional(nullable(Type.Enum(['server', 'client', 'all']))),
   evaluation_tags: Type.Optional(tagList),
   is_remote_configuration: Type.Optional(nullable(Type.Boolean())),
-  has_encrypted_payloads: Type.Optional(nullable(Type.Boolean())),
+  has_encrypted_payloads: Type.Optional(
+    nullable(Type.Boolean({ description: 'Only false: payloads are not encrypted.' })),
+  ),
   bucketing_identifier: Type.Optional(nullable(Type.Enum(['distinct_id', 'device_id']))),
   rollout_percentage: Type.Optional(
     nullable(
@@ -92,9 +94,6 @@ export const featureFlagFields = [
   'bucketing_identifier',
   'tags',
 ] as const
-
-/** Stands where the payload of a flag with encrypted payloads would. */
-export const hiddenPayload = '"********* (encrypted)"'
 
 const userOf = (column: string): string =>
   `(select ${userJson} from app_user where app_user.id = feature_flag.${column}) as ${column}`

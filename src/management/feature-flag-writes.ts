@@ -29,6 +29,7 @@ export async function createFeatureFlag(change: Change, input: FeatureFlagInput)
   const { session, project, principal, nowMs } = change
   const filters = withConditions(input.filters ?? {}, input.rollout_percentage ?? null)
   checkKey(input.key)
+  checkPlain(input)
   checkFlagFilters(filters)
   await lockDefinitions(change)
   await checkKeyFree(change, input.key, null)
@@ -60,6 +61,7 @@ export async function changeFeatureFlag(
   await lockDefinitions(change)
   const before = await findFeatureFlag(change, id)
   checkVersion(before, input.version ?? null)
+  checkPlain(input)
   const key = input.key ?? before.key
   const deleted = input.deleted ?? before.deleted
   const written: Partial<FeatureFlagInput> = { ...input }
@@ -112,6 +114,13 @@ function checkKey(key: string): void {
   if (keyPattern.test(key)) return
   const detail = 'Only letters, numbers, hyphens (-) & underscores (_) are allowed.'
   throw new ServiceError('invalid_input', { detail, attr: 'key' })
+}
+
+/** Whoever asks for a payload to be kept secret must not believe that it is. */
+function checkPlain({ has_encrypted_payloads }: Partial<FeatureFlagInput>): void {
+  if (has_encrypted_payloads !== true) return
+  const detail = 'Payloads cannot be encrypted: whoever may read flags reads them.'
+  throw new ServiceError('invalid_input', { detail, attr: 'has_encrypted_payloads' })
 }
 
 async function checkKeyFree({ session, project }: Change, key: string, ownId: number | null): Promise<void> {
