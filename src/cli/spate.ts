@@ -10,6 +10,8 @@ import { supervise } from '../supervisor.ts'
 import { openLog } from '../telemetry/log.ts'
 import { runDoctor } from './doctor.ts'
 import { runExplain } from './explain.ts'
+import { runKeysCreate, runKeysList, runKeysRevoke } from './keys.ts'
+import { levelNames, type NewMember, runMembersAdd } from './members.ts'
 import { runMigrate } from './migrate.ts'
 import { type QueryFormat, queryFormats, runQuery } from './query.ts'
 import { runReseal } from './reseal.ts'
@@ -57,6 +59,46 @@ program
     const { text, isHealthy } = await runDoctor({ asJson: json === true })
     process.stdout.write(text)
     process.exitCode = isHealthy ? 0 : 1
+  })
+
+program
+  .command('members')
+  .description('people of an organization')
+  .command('add')
+  .description('make somebody a member, and an account with a key for who has none')
+  .argument('<email>')
+  .option('--organization <id or slug>', 'default: the only one')
+  .addOption(new Option('--level <level>', 'what they may do').choices(levelNames).default('member'))
+  .option('--first-name <name>', 'of a new account', '')
+  .action(async (email: string, options: NewMember) => {
+    process.stdout.write(await runMembersAdd(loadConfig(), systemClock, { ...options, email }))
+  })
+
+const keys = program.command('keys').description('personal API keys')
+
+keys
+  .command('list')
+  .description("list somebody's keys; the keys themselves are stored nowhere")
+  .argument('<email>')
+  .action(async (email: string) => {
+    process.stdout.write(await runKeysList(loadConfig(), email))
+  })
+
+keys
+  .command('create')
+  .description('make a key that may do everything its owner may, and print it this once')
+  .argument('<email>')
+  .option('--label <label>', 'what it is for', 'Made by spate keys')
+  .action(async (email: string, { label }: { label: string }) => {
+    process.stdout.write(await runKeysCreate(loadConfig(), systemClock, { email, label }))
+  })
+
+keys
+  .command('revoke')
+  .description('end a key at once')
+  .argument('<id>', 'as listed')
+  .action(async (id: string) => {
+    process.stdout.write(await runKeysRevoke(loadConfig(), systemClock, id))
   })
 
 program

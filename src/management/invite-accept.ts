@@ -6,7 +6,7 @@
 // everything its reader was meant to have elsewhere.
 
 import { type Static, Type } from 'typebox'
-import { hashKey, makeKey, maskKey } from '../api/keys.ts'
+import { hashKey } from '../api/keys.ts'
 import { type Operation, publicOperation } from '../api/operation.ts'
 import { RateLimit } from '../api/rate-limit.ts'
 import { ServiceError } from '../errors.ts'
@@ -15,6 +15,7 @@ import { makeUuidV7 } from '../lib/uuid.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/transport.ts'
 import type { Postgres, Session } from '../postgres/pool.ts'
+import { findOrMakeAccount, makeAccountKey } from './account.ts'
 import { recordActivity } from './activity.ts'
 import { alreadyMember, checkStranger, projectLevel } from './invite-create.ts'
 import { joinMail } from './invite-mail.ts'
@@ -119,7 +120,16 @@ async function join(
 ): Promise<Accepted> {
   const { organization_id: organizationId, level } = invite
   await checkStranger(session, organizationId, invite.target_email)
-  const account = await findOrMakeUser(session, invite, body, nowMs)
+  const account = await findOrMakeAccount(
+    session,
+    {
+      email: invite.target_email,
+      firstName: body.first_name || invite.first_name,
+      lastName: body.last_name ?? '',
+      isEmailVerified: true,
+    },
+    nowMs,
+  )
   const seconds = nowMs / 1000
   const { rowCount } = await session.query(
     `insert into membership (id, organization_id, user_id, level, joined_at, updated_at)
@@ -136,7 +146,7 @@ async function join(
      where id = $1`,
     [account.id, organizationId],
   )
-  const key = account.isNew ? await makePersonalKey(session, account.id, seconds) : null
+  const key = account.isNew ? await makeAccountKey(session, account.id, 'First key', nowMs) : null
   const changes = [{ field: 'level', before: null, after: level }]
   const item = { scope: 'OrganizationMembership', itemId: invite.target_email, changes }
   const principal = { userId: account.id, keyId: '' }
@@ -152,36 +162,6 @@ async function join(
     [organizationId, account.id],
   )
   return { ...rows[0]!, level, personal_api_key: key } // both were just read or made
-}
-
-interface Account {
-  readonly id: number
-  readonly isNew: boolean
-}
-
-/** Errors: permission_denied for an account that was made inactive. */
-async function findOrMakeUser(
-  session: Session,
-  { target_email, first_name }: TakenInvite,
-  body: Input,
-  nowMs: number,
-): Promise<Account> {
-  const id = makeUuidV7(nowMs)
-  const made = await session.query<{ id: number }>(
-    `insert into app_user (uuid, distinct_id, email, first_name, last_name, is_email_verified, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, true, to_timestamp($6), to_timestamp($6))
-     on conflict (lower(email)) do nothing returning id`,
-    [id, makeUuidV7(nowMs), target_email, body.first_name || first_name, body.last_name ?? '', nowMs / 1000],
-  )
-  const own = made.rows[0]
-  if (own !== undefined) return { id: own.id, isNew: true }
-  const { rows } = await session.query<{ id: number; is_active: boolean }>(
-    'select id, is_active from app_user where lower(email) = lower($1)',
-    [target_email],
-  )
-  const known = rows[0]
-  if (known?.is_active !== true) throw new ServiceError('permission_denied')
-  return { id: known.id, isNew: false }
 }
 
 /** Projects that are gone by now, or were never the organization's, are passed over. */
@@ -200,16 +180,6 @@ async function grantProjects(
      on conflict (project_id, user_id) do update set level = excluded.level`,
     [organization_id, userId, access.map(({ id }) => id), access.map(projectLevel), seconds],
   )
-}
-
-async function makePersonalKey(session: Session, userId: number, seconds: number): Promise<string> {
-  const key = makeKey('phx_')
-  await session.query(
-    `insert into personal_api_key (id, user_id, label, secure_value, mask_value, scopes, created_at)
-     values (gen_random_uuid()::text, $1, 'First key', $2, $3, '{*}', to_timestamp($4))`,
-    [userId, hashKey(key), maskKey(key), seconds],
-  )
-  return key
 }
 
 /** For the other members, where the organization wants that. */
