@@ -32,7 +32,7 @@ const loadMsMin = 100
 const loadMsMax = 1500
 
 /** Enough for the events store to find a checkpoint worth while: after that the journal forgets. */
-const heavyLoad = { ...mixedLoad, mix: { large: 1 }, countMax: 40 }
+const heavyLoad = { ...mixedLoad, mix: { large: 1 }, countMax: 24 }
 const heavyLoadMsMax = 20_000
 /** Persons follow once Postgres has recovered, which capture does not wait for. */
 const postgresMsMax = 15_000

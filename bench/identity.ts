@@ -39,7 +39,7 @@ export const identity: Scenario = {
 }
 
 /** What a visitor sends: only the page differs from event to event. */
-function visit(person: number, page: string, more: object = {}): SentEvent {
+export function visit(person: number, page: string, more: object = {}): SentEvent {
   const properties = {
     $os: 'Mac OS X',
     $browser: 'Chrome',

@@ -13,6 +13,7 @@ import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
 import { describeMachine } from './machine.ts'
 import { outage } from './outage.ts'
+import { persons } from './persons.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
 
@@ -24,6 +25,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   outage,
   bulk,
   identity,
+  persons,
 }
 
 process.exitCode = await main(process.argv.slice(2))

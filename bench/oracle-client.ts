@@ -131,7 +131,8 @@ export class OracleClient {
     { port, requestsPerSecond, connections }: Pick<Load, 'port' | 'requestsPerSecond' | 'connections'>,
     next: () => Remembered | null,
   ): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: connections })
+    // In turn: one that was idle for long may be closed by the server just as it is used again.
+    const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
     const inFlight = new Set<Promise<void>>()
     const startMs = machineMs()
     for (let started = 0; !this.#isStopping; started++) {

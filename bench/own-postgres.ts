@@ -2,7 +2,7 @@
 // long as the scenario wants: the server's embedded one would be started again at once.
 
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/postgres/embedded.ts'
-import { freezePostgres, killPostgres } from './postgres-process.ts'
+import { freezePostgres, killPostgres, postgresCpuMs } from './postgres-process.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} }
 
@@ -23,6 +23,11 @@ export class OwnPostgres {
   /** The same after every start. */
   get databaseUrl(): string {
     return this.#embedded.connectionString
+  }
+
+  /** Processor time it has used so far (ms). */
+  cpuMs(): number {
+    return postgresCpuMs(this.#folder)
   }
 
   freeze(): void {

@@ -13,40 +13,35 @@ async function capture(port: unknown, apiKey: string, event: string): Promise<nu
   return reply.status
 }
 
-t.test('the first start makes keys, prints them once, and serves; the second is quiet', async (t) => {
-  const dataDir = join(t.testdir(), 'data')
-  const first = startSpate(t, { DATA_DIR: dataDir })
-  const { port } = await first.logged('listening')
-  await until(() => first.output().includes('personal API key'))
-  const file = join(dataDir, 'bootstrap.json')
-  const made = JSON.parse(readFileSync(file, 'utf8'))
-  t.equal(statSync(file).mode & 0o777, 0o600)
-  t.match(first.output(), made.project_api_key)
-  t.match(first.output(), made.personal_api_key)
-  t.equal(await capture(port, made.project_api_key, 'first'), 200)
-  first.child.kill('SIGTERM')
-  t.same(await first.ended, { code: 0, signal: null })
+t.test(
+  'the first start makes keys and prints them once, the second is quiet, and neither leaves a process',
+  async (t) => {
+    const dataDir = join(t.testdir(), 'data')
+    const first = startSpate(t, { DATA_DIR: dataDir })
+    const { port } = await first.logged('listening')
+    await until(() => first.output().includes('personal API key'))
+    const file = join(dataDir, 'bootstrap.json')
+    const made = JSON.parse(readFileSync(file, 'utf8'))
+    t.equal(statSync(file).mode & 0o777, 0o600)
+    t.match(first.output(), made.project_api_key)
+    t.match(first.output(), made.personal_api_key)
+    t.equal(await capture(port, made.project_api_key, 'first'), 200)
+    const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+    t.ok(isRunning(pid))
+    first.child.kill('SIGINT')
+    t.same(await first.ended, { code: 0, signal: null })
+    t.notOk(isRunning(pid), 'the embedded Postgres has ended')
+    t.notOk(existsSync(join(dataDir, 'events.duckdb.wal')), 'the events store was checkpointed')
 
-  const second = startSpate(t, { DATA_DIR: dataDir })
-  const again = await second.logged('listening')
-  t.equal(await capture(again.port, made.project_api_key, 'second'), 200)
-  second.child.kill('SIGTERM')
-  t.same(await second.ended, { code: 0, signal: null })
-  t.equal(second.output(), '')
-  t.notMatch(JSON.stringify(first.log), made.personal_api_key)
-})
-
-t.test('a graceful stop leaves no process behind, the embedded Postgres included', async (t) => {
-  const dataDir = join(t.testdir(), 'data')
-  const spate = startSpate(t, { DATA_DIR: dataDir })
-  await spate.logged('listening')
-  const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
-  t.ok(isRunning(pid))
-  spate.child.kill('SIGINT')
-  t.same(await spate.ended, { code: 0, signal: null })
-  t.notOk(isRunning(pid))
-  t.notOk(existsSync(join(dataDir, 'events.duckdb.wal')), 'the events store was checkpointed')
-})
+    const second = startSpate(t, { DATA_DIR: dataDir })
+    const again = await second.logged('listening')
+    t.equal(await capture(again.port, made.project_api_key, 'second'), 200)
+    second.child.kill('SIGTERM')
+    t.same(await second.ended, { code: 0, signal: null })
+    t.equal(second.output(), '')
+    t.notMatch(JSON.stringify(first.log), made.personal_api_key)
+  },
+)
 
 t.test('the parent starts a killed server again, and what was acknowledged is there', async (t) => {
   const { connectionString } = await freshDatabase(t)
@@ -77,27 +72,24 @@ t.test('the server ends when its parent is gone', async (t) => {
   await until(() => !isRunning(serverPid as number))
 })
 
-t.test('SIGUSR2 writes a diagnosis into the log, and SIGHUP changes nothing', async (t) => {
-  const { connectionString } = await freshDatabase(t)
-  const env = { DATA_DIR: join(t.testdir(), 'data'), DATABASE_URL: connectionString }
-  const spate = startSpate(t, env)
-  await spate.logged('listening')
-  spate.child.kill('SIGHUP')
-  spate.child.kill('SIGUSR2')
-  const { diagnosis } = await spate.logged('diagnosis')
-  t.match(diagnosis, { decode_queue_bytes: 0, journal: { lanes: { realtime: { committed: 0 } } } })
-  spate.child.kill('SIGTERM')
-  t.same(await spate.ended, { code: 0, signal: null })
-})
-
-t.test('a second server on one data folder is refused with exit 73', async (t) => {
-  const { connectionString } = await freshDatabase(t)
-  const env = { DATA_DIR: join(t.testdir(), 'data'), DATABASE_URL: connectionString }
-  await startSpate(t, env).logged('listening')
-  const second = startSpate(t, env)
-  t.same(await second.ended, { code: 73, signal: null })
-  t.match(second.log.at(-1), { level: 'fatal', code: 'data_dir_unusable', msg: /in use by another Spate/ })
-})
+t.test(
+  'SIGUSR2 logs a diagnosis, SIGHUP changes nothing, and a second server here is refused with 73',
+  async (t) => {
+    const { connectionString } = await freshDatabase(t)
+    const env = { DATA_DIR: join(t.testdir(), 'data'), DATABASE_URL: connectionString }
+    const spate = startSpate(t, env)
+    await spate.logged('listening')
+    spate.child.kill('SIGHUP')
+    spate.child.kill('SIGUSR2')
+    const { diagnosis } = await spate.logged('diagnosis')
+    t.match(diagnosis, { decode_queue_bytes: 0, journal: { lanes: { realtime: { committed: 0 } } } })
+    const second = startSpate(t, env)
+    t.same(await second.ended, { code: 73, signal: null })
+    t.match(second.log.at(-1), { level: 'fatal', code: 'data_dir_unusable', msg: /in use by another Spate/ })
+    spate.child.kill('SIGTERM')
+    t.same(await spate.ended, { code: 0, signal: null })
+  },
+)
 
 t.test('a setting that is not valid ends the start with exit 78 and its name', async (t) => {
   const spate = startSpate(t, { PORT: 'http', DATA_DIR: join(t.testdir(), 'data') })

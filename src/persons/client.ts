@@ -103,6 +103,9 @@ class PersonsClient implements Persons {
       maxQueue: 2,
       // With Atomics on, the thread would sleep between tasks and its connection would not be heard.
       atomics: 'disabled',
+      // Rows of a step outlive the default 48 MiB and were copied again and again: a third of the thread's time
+      // (new persons 74 → 41 µs, changed ones 41 → 27 µs of CPU an event, Node 20.20).
+      resourceLimits: { maxYoungGenerationSizeMb: 192 },
       // Of the flags this process was started with, the thread wants readable stack traces only.
       execArgv: ['--enable-source-maps'],
     })

@@ -7,7 +7,7 @@ t.setTimeout(280_000)
 t.test(
   'twenty kills lose nothing, store nothing twice, leave persons right, and are recovered from within 3 s',
   async (t) => {
-    const outcome = await checkPromises(t, crash, { cycles: '20', 'judge-every': '10', seed: '20' })
+    const outcome = await checkPromises(t, crash, { cycles: '20', 'judge-every': '20', seed: '20' })
     t.equal(rowOf(outcome, 'lost'), '0')
     t.equal(rowOf(outcome, 'doubled'), '0')
     t.equal(rowOf(outcome, 'named points not reached'), 'none')
