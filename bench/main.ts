@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
+import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
 import { describeMachine } from './machine.ts'
@@ -26,6 +27,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   bulk,
   identity,
   persons,
+  decide,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -84,6 +84,10 @@ export class ServerProcess {
     return this.#port
   }
 
+  get pid(): number {
+    return this.#child.pid! // it was spawned
+  }
+
   get isRunning(): boolean {
     return this.#end === null
   }

@@ -38,7 +38,7 @@ const connectionsMax = 4
 export function openFlagEndpoints(options: FlagEndpointsOptions): FlagEndpoints {
   const { definitions, projects, persons, geoip, clock, log } = options
   const connect = (connectionString: string) =>
-    openPostgres({ connectionString, log, connectionsMax, statementMsMax: storedReadMsMax })
+    openPostgres({ connectionString, log, connectionsMax, statementMsMax: storedReadMsMax, plansOnce: true })
   const postgres = latePostgres(options.connectionString.then(connect))
   const settings = openProjectSettings(postgres, clock, log)
   const freshness = new RecentIdentities(persons, clock)

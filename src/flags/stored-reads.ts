@@ -2,8 +2,7 @@
 // cohorts, and what flags that keep their value bucket the person by. Answers are late or missing when Postgres is:
 // after the deadline an evaluation goes on without.
 
-import { setTimeout as delay } from 'node:timers/promises'
-import { isServiceError, ServiceError } from '../errors.ts'
+import { isServiceError } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { JsonObject } from './json-value.ts'
@@ -97,14 +96,17 @@ export function openStoredReads(postgres: Postgres, log: Log): StoredReads {
       underWay--
     })
     answer.catch(() => {}) // when it comes too late
-    const timer = new AbortController()
+    let timer: NodeJS.Timeout | null = null
+    const tooLate = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, storedReadMsMax, null)
+    })
     try {
-      return await Promise.race([answer, tooLate(timer.signal)])
+      return await Promise.race([answer, tooLate])
     } catch (error) {
       if (!isServiceError(error)) log.error({ err: error }, 'what flags need was not read')
       return null
     } finally {
-      timer.abort()
+      if (timer !== null) clearTimeout(timer)
     }
   }
   return {
@@ -134,9 +136,4 @@ function answerOf({ person, groups, cohorts, hash_keys }: Row): StoredAnswer {
     staticCohorts: new Set(cohorts),
     hashKeys: new Map(Object.entries(hash_keys ?? {})),
   }
-}
-
-async function tooLate(signal: AbortSignal): Promise<never> {
-  await delay(storedReadMsMax, undefined, { signal })
-  throw new ServiceError('postgres_unavailable', { detail: `no answer within ${storedReadMsMax} ms` })
 }

@@ -54,6 +54,11 @@ interface PostgresOptions {
   /** Connections at most; the embedded server allows 50 in all. */
   readonly connectionsMax?: number
   readonly statementMsMax?: number
+  /**
+   * Every statement is planned once for each connection, whatever its parameters: for pools of few statements that are
+   * sent very often. Planning a read of partitioned tables takes ten times as long as running it.
+   */
+  readonly plansOnce?: boolean
 }
 
 const connectMsMax = 3_000
@@ -67,7 +72,13 @@ const idleMsMax = 60_000
 /** Opens a pool of connections; returns at once. */
 export function openPostgres(options: PostgresOptions): Postgres {
   const statementMsMax = options.statementMsMax ?? statementMsMaxDefault
-  const settings = clientSettings(options.connectionString, statementMsMax)
+  const plansOnce = options.plansOnce ?? false
+  const settings = clientSettings(options.connectionString, statementMsMax, plansOnce)
+  const names = new Map<string, string>()
+  const nameOf = (sql: string): string | null => {
+    if (plansOnce && !names.has(sql)) names.set(sql, `spate_${names.size}`)
+    return names.get(sql) ?? null
+  }
   const pool = new pg.Pool({
     ...settings,
     max: options.connectionsMax ?? 10,
@@ -90,7 +101,11 @@ export function openPostgres(options: PostgresOptions): Postgres {
       client.off('error', ignore)
       client.release(!reuse)
     }
-    return { client, release, query: (sql, params = []) => send(client, sql, params, statementMsMax) }
+    return {
+      client,
+      release,
+      query: (sql, params = []) => send(client, nameOf(sql), sql, params, statementMsMax),
+    }
   }
   const query = async <Row extends object>(
     sql: string,
@@ -109,22 +124,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
       session.release(reuse)
     }
   }
-  const transaction = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
-    const session = await hold()
-    let reuse = false
-    try {
-      await session.query('begin')
-      const result = await body(session)
-      await session.query('commit')
-      reuse = true
-      return result
-    } catch (error) {
-      reuse = !isServiceError(error, 'postgres_unavailable') && (await rolledBack(session))
-      throw error
-    } finally {
-      session.release(reuse)
-    }
-  }
+  const transaction = async <T>(body: (session: Session) => Promise<T>): Promise<T> =>
+    await inTransaction(await hold(), body)
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
@@ -146,6 +147,22 @@ export function sqlState(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? (error.code ?? null) : null
 }
 
+async function inTransaction<T>(session: HeldSession, body: (session: Session) => Promise<T>): Promise<T> {
+  let reuse = false
+  try {
+    await session.query('begin')
+    const result = await body(session)
+    await session.query('commit')
+    reuse = true
+    return result
+  } catch (error) {
+    reuse = !isServiceError(error, 'postgres_unavailable') && (await rolledBack(session))
+    throw error
+  } finally {
+    session.release(reuse)
+  }
+}
+
 async function rolledBack(session: Session): Promise<boolean> {
   try {
     await session.query('rollback')
@@ -157,11 +174,13 @@ async function rolledBack(session: Session): Promise<boolean> {
 
 async function send<Row extends object>(
   client: pg.PoolClient,
+  name: string | null,
   sql: string,
   params: readonly unknown[],
   statementMsMax: number,
 ): Promise<QueryResult<Row>> {
-  const statement = { text: sql, values: [...params], query_timeout: statementMsMax + answerMsMax }
+  const plain = { text: sql, values: [...params], query_timeout: statementMsMax + answerMsMax }
+  const statement = name === null ? plain : { ...plain, name }
   try {
     const { rows, rowCount } = await client.query<Row>(statement)
     return { rows, rowCount: rowCount ?? 0 }
@@ -182,7 +201,12 @@ function unavailable(cause: unknown): ServiceError {
   return new ServiceError('postgres_unavailable', { detail, cause, retryAfterSeconds: 5 })
 }
 
-function clientSettings(connectionString: string, statementMsMax: number): pg.ClientConfig {
+function clientSettings(
+  connectionString: string,
+  statementMsMax: number,
+  plansOnce: boolean,
+): pg.ClientConfig {
+  const always = '-c TimeZone=UTC -c DateStyle=ISO'
   return {
     connectionString,
     application_name: 'spate',
@@ -190,7 +214,7 @@ function clientSettings(connectionString: string, statementMsMax: number): pg.Cl
     statement_timeout: statementMsMax,
     idle_in_transaction_session_timeout: idleInTransactionMsMax,
     keepAlive: true,
-    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    options: plansOnce ? `${always} -c plan_cache_mode=force_generic_plan` : always,
     types: { getTypeParser },
   }
 }

@@ -94,3 +94,19 @@ t.test('refuses statements once closed', async (t) => {
   await postgres.close()
   await t.rejects(postgres.query('select 1'), { code: 'stopping' })
 })
+
+t.test('a pool that plans once sends each statement by name, with any parameters', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, connectionsMax: 1, plansOnce: true })
+  t.teardown(() => postgres.close())
+  for (const value of [1, 2, 3]) {
+    t.same((await postgres.query('select $1::integer + 1 as sum', [value])).rows, [{ sum: value + 1 }])
+  }
+  const { rows } = await postgres.query(
+    'select name, generic_plans::integer as generic from pg_prepared_statements order by name',
+  )
+  t.same(rows, [
+    { name: 'spate_0', generic: 3 },
+    { name: 'spate_1', generic: 1 },
+  ])
+})

@@ -1,0 +1,37 @@
+// CPU time as the kernel counts it, in ticks of 10 ms.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerProcess } from './server-process.ts'
+
+const ticksPerSecond = 100
+
+/** CPU seconds used so far by a server and by its embedded Postgres with all its processes, those that ended too. */
+export function cpuSeconds({ pid, dataDir }: ServerProcess): { server: number; postgres: number } {
+  const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+  const postmaster = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0]) : null
+  const children = postmaster === null ? [] : childrenOf(postmaster)
+  const postgres = postmaster === null ? 0 : secondsOf(postmaster, true)
+  return {
+    server: secondsOf(pid, false),
+    postgres: children.reduce((sum, child) => sum + secondsOf(child, false), postgres),
+  }
+}
+
+function secondsOf(pid: number, withEnded: boolean): number {
+  try {
+    // Behind the name, which may hold anything: state, then numbers; utime, stime, cutime, cstime are the 12th to 15th.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+      .map(Number)
+    const own = fields[11]! + fields[12]!
+    return (own + (withEnded ? fields[13]! + fields[14]! : 0)) / ticksPerSecond
+  } catch {
+    return 0 // it has ended, and its parent has counted it
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+}
