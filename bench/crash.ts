@@ -189,7 +189,8 @@ class CrashRun {
         { name: 'restart to accepting', value: describeTimes(acceptMs) },
         { name: 'peak RSS under load', value: formatBytes(this.#peakRssBytes) },
       ],
-      broken: [...broken, ...slow],
+      broken,
+      slow,
     }
   }
 }

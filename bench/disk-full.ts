@@ -72,10 +72,6 @@ async function fillAndFree({ options, say }: Context, disk: DiskImage, subject: 
   await subject.endLoad()
   const verdict = await subject.judge(true)
   const slowestMs = Math.max(...resumeMs)
-  if (slowestMs > resumeMsMax)
-    broken.push(
-      `the server accepted ${slowestMs.toFixed(0)} ms after space was free, at most ${resumeMsMax} expected`,
-    )
   return {
     rows: [
       { name: 'disk filled', value: `${cycles} times` },
@@ -84,6 +80,12 @@ async function fillAndFree({ options, say }: Context, disk: DiskImage, subject: 
       ...describeVerdict(verdict),
     ],
     broken: [...broken, ...brokenPromises(verdict)],
+    slow:
+      slowestMs > resumeMsMax
+        ? [
+            `the server accepted ${slowestMs.toFixed(0)} ms after space was free, at most ${resumeMsMax} expected`,
+          ]
+        : [],
   }
 }
 

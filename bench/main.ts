@@ -72,15 +72,16 @@ async function run(name: string, scenario: Scenario, options: Options): Promise<
 /** A run that throws has shown nothing: the server did something that no scenario expects. */
 function unfinished(error: unknown): Outcome {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { rows: [], broken: [`the run could not be finished: ${what}`] }
+  return { rows: [], broken: [`the run could not be finished: ${what}`], slow: [] }
 }
 
-function printOutcome({ rows, broken }: Outcome): void {
+function printOutcome({ rows, broken, slow }: Outcome): void {
   const width = Math.max(0, ...rows.map(({ name }) => name.length))
   console.log('')
   for (const { name, value } of rows) console.log(`${name.padEnd(width)}  ${value}`)
   console.log('')
   for (const line of broken) console.log(`BROKEN: ${line}`)
+  for (const line of slow) console.log(`SLOW: ${line}`)
   if (broken.length === 0) console.log('All promises were kept.')
 }
 

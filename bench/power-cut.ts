@@ -126,6 +126,7 @@ class PowerCutRun {
         { name: 'restart to accepting', value: describeTimes(this.#subject.acceptMs) },
       ],
       broken,
+      slow: [],
     }
   }
 }

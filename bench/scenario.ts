@@ -25,6 +25,8 @@ export interface Outcome {
   readonly rows: readonly ResultRow[]
   /** The promises that were broken, in words; empty when all were kept. */
   readonly broken: readonly string[]
+  /** The goals of speed that this machine missed, in words: a busy machine misses them without a fault of ours. */
+  readonly slow: readonly string[]
 }
 
 /** A machine cannot run every scenario; the reason is printed. */

@@ -22,6 +22,7 @@ export async function checkPromises(
   })
   if ('skipped' in outcome) throw new Error(`skipped: ${outcome.skipped}`)
   for (const { name, value } of outcome.rows) t.comment(`${name}: ${value}`)
+  for (const line of outcome.slow) t.comment(`slow: ${line}`)
   t.same(outcome.broken, [], `all promises are kept, or the run's files are in ${folder}`)
   if (outcome.broken.length === 0) rmSync(folder, { recursive: true })
   return outcome
