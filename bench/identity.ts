@@ -34,7 +34,11 @@ export const identity: Scenario = {
     const numRuns = integerOption(options, 'histories')
     const { failed, counterexample } = fc.check(fc.property(history(40), checkHistory), { numRuns, seed })
     const broken = failed ? [`fold and plain model disagree on ${fc.stringify(counterexample)}`] : []
-    return { rows: [...rows, { name: 'histories', value: String(numRuns) }], broken, slow: [] } satisfies Outcome
+    return {
+      rows: [...rows, { name: 'histories', value: String(numRuns) }],
+      broken,
+      slow: [],
+    } satisfies Outcome
   },
 }
 
