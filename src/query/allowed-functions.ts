@@ -41,27 +41,7 @@ const allowed: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Functions whose result holds each of their arguments. */
-const joining: ReadonlySet<string> = new Set([
-  '||',
-  'concat',
-  'concat_ws',
-  'list_value',
-  'struct_pack',
-  'row',
-])
-/** Functions whose result may hold their third argument many times. */
-const replacing: ReadonlySet<string> = new Set(['replace', 'regexp_replace'])
-
 /** `name` in lower case. */
 export function isAllowed(name: string): boolean {
   return allowed.has(name)
-}
-
-export function isJoining(name: string): boolean {
-  return joining.has(name)
-}
-
-export function isReplacing(name: string): boolean {
-  return replacing.has(name)
 }

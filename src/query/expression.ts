@@ -1,9 +1,10 @@
 // Expressions: which are allowed, and what becomes of names and functions that PostHog's SQL writes its own way.
 
-import { isAllowed, isJoining, isReplacing } from './allowed-functions.ts'
+import { isAllowed } from './allowed-functions.ts'
 import { type Ast, callNode, castNode, listOf, nodeOf, refused, textNode, textOf } from './ast.ts'
 import { castType } from './cast-type.ts'
 import { comparisons, constantTypes, frames, operatorTypes, windows } from './expression-kinds.ts'
+import { checkGrowth, checkRowGrowth } from './growth.ts'
 import {
   applyFields,
   deeper,
@@ -19,7 +20,6 @@ import {
   place,
   type Rule,
   type Scope,
-  spendGrowth,
   unused,
 } from './rules.ts'
 import { pointerOf, translateCall } from './translated-functions.ts'
@@ -148,7 +148,9 @@ function rewrite(node: Ast, scope: Scope): Ast {
     default: {
       const fields = Object.hasOwn(classes, kind) ? classes[kind] : undefined
       if (fields === undefined) throw notAllowed(kind.toLowerCase().replaceAll('_', ' '))
-      return applyFields(node, fields, scope, kind)
+      const rewritten = applyFields(node, fields, scope, kind)
+      if (kind === 'WINDOW') grow(rewritten, scope)
+      return rewritten
     }
   }
 }
@@ -158,6 +160,7 @@ function rewriteColumn(node: Ast, scope: Scope): Ast {
   const fields: Fields = { ...common, type: oneOf('COLUMN_REF'), column_names: names }
   const column = applyFields(node, fields, scope, 'a column')
   const parts = listOf(column.column_names).map(String)
+  if (parts.length === 1 && scope.isRow(parts[0]!.toLowerCase())) checkRowGrowth(scope)
   const at = parts.findIndex((part, index) => index < 2 && part.toLowerCase() === properties)
   if (at < 0 || at === parts.length - 1) return column
   const base = { ...column, alias: '', column_names: parts.slice(0, at + 1) }
@@ -205,11 +208,11 @@ function rewriteCall(node: Ast, scope: Scope): Ast {
   const translated = translateCall(given.toLowerCase(), args)
   if (translated !== null) {
     if (call.filter !== null || call.distinct === true) throw notAllowed(`filter or distinct of ${given}`)
-    checkGrowth(translated, scope)
+    if (translated.class === 'FUNCTION') grow(translated, scope)
     return { ...translated, alias: call.alias }
   }
   const rewritten = { ...call, function_name: allowedName(given), children: keyedArguments(given, args) }
-  checkGrowth(rewritten, scope)
+  grow(rewritten, scope)
   return rewritten
 }
 
@@ -219,21 +222,14 @@ function allowedName(given: string): string {
   throw refused(`Unknown function '${given.slice(0, 100)}'`)
 }
 
+function grow(node: Ast, scope: Scope): void {
+  checkGrowth(String(node.function_name).toLowerCase(), listOf(node.children).map(nodeOf), scope)
+}
+
 /** `->> '$browser'` means a key; DuckDB takes what begins with a dollar sign for a path unless it goes on as one. */
 function keyedArguments(given: string, args: readonly Ast[]): readonly Ast[] {
   const [from, key] = args
   const text = key === undefined ? null : textOf(key)
   if ((given !== '->' && given !== '->>') || from === undefined || text === null) return args
   return [from, textNode(/^(?:\$(?:[.[]|$)|\/)/.test(text) ? text : pointerOf([text]))]
-}
-
-function checkGrowth(node: Ast, scope: Scope): void {
-  if (node.class !== 'FUNCTION') return
-  const called = String(node.function_name)
-  const args = listOf(node.children).map(nodeOf)
-  if (isJoining(called)) spendGrowth(scope, args.filter((arg) => arg.class !== 'CONSTANT').length)
-  if (!isReplacing(called) || args.length < 3) return
-  const replacement = textOf(args[2]!)
-  if (replacement === null) throw refused(`The replacement of ${called} must be a text`)
-  spendGrowth(scope, replacement.length)
 }

@@ -33,12 +33,14 @@ export interface Source {
   readonly select: Ast
 }
 
-/** Rows that one result may need at most for each row of the longest value; see allowed-functions.ts. */
+/** Rows that one result may need at most for each row of the longest value; see growth.ts. */
 const growthMax = 64
 /** Tables that a query may read, those of its subqueries counted every time they are used. */
 const costMax = 16
 /** SELECTs in a query, however they are put together. */
 const selectsMax = 100
+/** What DuckDB calls subqueries without a name, with a number behind it. */
+const unnamed = 'unnamed_subquery'
 /** Plain names only: others could mean files. */
 const tableName = /^[a-z_][a-z0-9_]{0,62}$/
 
@@ -50,10 +52,25 @@ export function rewriteStatement(statement: Ast, sources: readonly Source[]): As
   const tables = new Map(sources.map((source) => [source.name, { name: `s_${source.name}`, cost: 1 }]))
   const cost = { left: costMax, selects: selectsMax }
   const budget = { growth: growthMax }
-  const scope: Scope = { tables, budget, depth: 0, select: (node, inner) => select(node, inner, cost) }
+  const rowNames = new Set<string>()
+  findRowNames(statement, rowNames)
+  const isRow = (name: string) => rowNames.has(name) || name.startsWith(unnamed)
+  const inner: Scope['select'] = (node, scope) => select(node, scope, cost)
+  const scope: Scope = { tables, budget, depth: 0, isRow, select: inner }
   const rewritten = select(statement, scope, cost)
   const own = listOf(nodeOf(rewritten.cte_map).map)
   return { ...rewritten, cte_map: { map: [...sources.map(sourceEntry), ...own] } }
+}
+
+/** Whatever stands in a FROM: a name of it without a column means a whole row. */
+function findRowNames(value: unknown, found: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) {
+    const { class: kind, alias, table_name: table } = nodeOf(value)
+    for (const name of kind === undefined ? [alias, table] : [])
+      if (typeof name === 'string' && name !== '') found.add(name.toLowerCase())
+  }
+  for (const inner of Object.values(value)) findRowNames(inner, found)
 }
 
 /** What a query may still read. */

@@ -23,6 +23,8 @@ export interface Scope {
   readonly tables: ReadonlyMap<string, Table>
   readonly budget: Budget
   readonly depth: number
+  /** True for what may name the rows of something in a FROM, in lower case. */
+  readonly isRow: (name: string) => boolean
   /** Rewrites a whole SELECT, for the subqueries of expressions. */
   readonly select: (node: Ast, scope: Scope) => Ast
 }
