@@ -2,6 +2,7 @@
 // filters, in which cohorts may stand again.
 
 import type { CohortDefinition } from './definition.ts'
+import type { Effort } from './effort.ts'
 import { type JsonObject, listIn, numberIn, objectIn } from './json-value.ts'
 import { propertyCheck } from './property-check.ts'
 import type { Circumstances } from './subject.ts'
@@ -51,7 +52,7 @@ export class Cohorts {
     if (definition === undefined) return { kind: 'fault', fault: 'cohort_missing' }
     if (this.#open.has(id)) return { kind: 'fault', fault: 'cohort_cycle' }
     this.#open.add(id)
-    const compiled = definition.isStatic ? staticCohort(id) : this.#dynamic(definition)
+    const compiled = definition.isStatic ? staticCohort(id) : remembered(this.#dynamic(definition))
     this.#open.delete(id)
     // What leads into a cycle that is still open is not the cycle's own answer, but it is the same one.
     this.#compiled.set(id, compiled)
@@ -79,6 +80,28 @@ export class Cohorts {
     if (checks.length === 0) return staticNobody
     return { kind: 'check', check: node.type === 'AND' ? allOf(checks) : anyOf(checks), staticIds }
   }
+}
+
+/**
+ * Asks a cohort once for all who name it: cohorts that each name the next one twice would be asked 2^n times. What is
+ * remembered is the last request's answer, and before anything stored was read it is another one.
+ */
+function remembered(cohort: CompiledCohort): CompiledCohort {
+  if (cohort.kind === 'fault') return cohort
+  let lastEffort: Effort | null = null
+  let lastIsRead = false
+  let truth: Truth = Truth.no
+  const check: Check<Circumstances> = (circumstances) => {
+    const { effort, staticCohorts } = circumstances
+    const isRead = staticCohorts !== null
+    if (effort !== lastEffort || isRead !== lastIsRead) {
+      truth = cohort.check(circumstances)
+      lastEffort = effort
+      lastIsRead = isRead
+    }
+    return truth
+  }
+  return { kind: 'check', check, staticIds: cohort.staticIds }
 }
 
 const staticNobody: CompiledCohort = { kind: 'check', check: nobody, staticIds: new Set() }

@@ -3,9 +3,18 @@
 
 import { numberIn } from './json-value.ts'
 
-/** The text of a value: a string as it is, everything else as JSON. */
+/** Of lists and objects, which many filters may ask for. */
+const texts = new WeakMap<object, string>()
+
+/** The text of a value: a string as it is, everything else as JSON. Cost: a list or an object is written once. */
 export function textForm(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const known = texts.get(value)
+  if (known !== undefined) return known
+  const text = JSON.stringify(value)
+  texts.set(value, text)
+  return text
 }
 
 /** Lower case in ASCII only: no letter becomes two, and none of another alphabet changes. */

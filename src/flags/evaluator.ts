@@ -1,10 +1,12 @@
 // From a request to outcomes: evaluates with what the request says, reads what some flag still needs, and takes those
 // flags up again.
 
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import type { CompiledFlag } from './compiled-flag.ts'
 import { type CompiledProject, compileProject } from './compiled-project.ts'
 import type { FlagDefinitions } from './definition.ts'
+import { Effort } from './effort.ts'
 import { Evaluation } from './evaluate.ts'
 import { type FlagRequest, groupKeyOf } from './flag-request.ts'
 import { type Selection, selectFlags } from './flag-selection.ts'
@@ -45,7 +47,13 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
   const flags = selectFlags(project.flags, selection)
   const circumstances = circumstancesOf(question, project, options.clock.nowMs())
   const evaluation = new Evaluation(project, circumstances)
-  const outcomes: (Outcome | null)[] = flags.map((flag) => evaluation.outcome(flag))
+  const { effort } = circumstances
+  const outcomes: (Outcome | null)[] = []
+  for (const flag of flags) {
+    if (effort.isOthersTurn()) await setImmediate()
+    effort.beginFlag()
+    outcomes.push(evaluation.outcome(flag))
+  }
   const isKept = await keepHashKeys(question, flags, options.stored)
   if (outcomes.includes(null)) {
     await options.freshness.wait(projectId, question.distinctId)
@@ -56,6 +64,8 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
     }
     for (const [index, flag] of flags.entries()) {
       if (outcomes[index] !== null) continue
+      if (effort.isOthersTurn()) await setImmediate()
+      effort.beginFlag()
       const outcome = answer === null ? null : evaluation.outcome(flag)
       outcomes[index] = outcome ?? failureOf(flag, 'properties_unavailable')
     }
@@ -95,6 +105,7 @@ function circumstancesOf(
     groups,
     deviceIdBytes: request.deviceId === '' ? null : Buffer.from(request.deviceId),
     nowMs,
+    effort: new Effort(),
     staticCohorts: null,
     hashKeys: null,
   }

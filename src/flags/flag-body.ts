@@ -12,7 +12,7 @@ export const flagBodyBytesMax: number = 1024 * 1024
 const decompressedBytesMax = 2 * 1024 * 1024
 const depthMax = 64
 
-/** Opens and parses the body. Errors: malformed_data. */
+/** Opens and parses the body. Errors: malformed_data, request_too_large. */
 export function parseFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | 'body'>): JsonObject {
   const opened = openBody({
     path: '/e', // the path on which everything is undone that SDKs of any age have done
@@ -22,7 +22,10 @@ export function parseFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | '
     body: request.body,
     limits: { decompressedBytesMax },
   })
-  if (opened.kind === 'refused') throw malformed(opened.detail)
+  if (opened.kind === 'refused') {
+    if (opened.code === 'body_too_large') throw new ServiceError('request_too_large')
+    throw malformed(opened.detail)
+  }
   if (isDeeperThan(opened.bytes, depthMax)) throw malformed(`nesting is deeper than ${depthMax} levels`)
   const { buffer, byteOffset, byteLength } = opened.bytes
   const body = objectIn(parse(Buffer.from(buffer, byteOffset, byteLength).toString()))

@@ -55,7 +55,7 @@ export function parseFlagRequest(body: JsonObject): FlagRequest {
     isGeoipDisabled: body.geoip_disable === true,
     areFlagsDisabled: body.disable_flags === true,
     flagKeys: textsIn(first(body, 'flag_keys_to_evaluate', 'flag_keys')),
-    contexts: textsIn(first(body, 'evaluation_contexts', 'evaluation_environments')),
+    contexts: textsOrNull(first(body, 'evaluation_contexts', 'evaluation_environments')),
     runtime: runtime === 'server' || runtime === 'client' ? runtime : null,
     hasProjectId: first(body, 'project_id') !== null,
   }
@@ -82,6 +82,12 @@ function idOrNull(value: unknown): string | null {
 function cut(id: string, charsMax: number = idCharsMax): string {
   const short = id.length <= charsMax ? id : [...id.slice(0, 2 * charsMax)].slice(0, charsMax).join('')
   return short.includes('\0') ? short.replaceAll('\0', '\ufffd') : short
+}
+
+/** An empty list asks for nothing in particular. */
+function textsOrNull(value: unknown): ReadonlySet<string> | null {
+  const texts = textsIn(value)
+  return texts?.size === 0 ? null : texts
 }
 
 function textsIn(value: unknown): ReadonlySet<string> | null {

@@ -22,6 +22,9 @@ export interface FlagRoutesOptions extends EvaluatorOptions {
   readonly locate: (address: string) => JsonObject | null
 }
 
+/** What the SDKs of apps call themselves. */
+const appAgent = /^posthog-(?:ios|android|react-native|flutter)\//
+
 /** How the endpoint asked wants to be answered. */
 interface Dialect {
   readonly shape: AnswerShape
@@ -138,13 +141,17 @@ async function answer(
     selection: {
       flagKeys: asked.flagKeys,
       contexts: asked.contexts,
-      // A page that asks is a client, whether it says so or not.
-      runtime: asked.runtime ?? (request.headers.origin === '' ? null : 'client'),
+      runtime: asked.runtime ?? (isClient(request) ? 'client' : null),
       surveysOnly: dialect.surveysOnly,
     },
     derived: asked.isGeoipDisabled ? null : options.locate(clientIpOf(request)),
   }
   return replyOf({ ...empty, ...(await evaluateFlags(question, options)) }, dialect)
+}
+
+/** A page or an app that asks is a client, whether it says so or not. */
+function isClient({ headers }: HttpRequest): boolean {
+  return headers.origin !== '' || appAgent.test(headers['user-agent'])
 }
 
 /** Errors: no_api_key, invalid_api_key, invalid_personal_key, projects_unavailable. */

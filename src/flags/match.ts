@@ -2,16 +2,23 @@
 // neither parses nor compares operator names.
 
 import { compares, equalsAny, holds, textForm } from './comparison.ts'
+import { type Effort, stepsPerCharacter } from './effort.ts'
 import type { JsonObject } from './json-value.ts'
 import { comparesMoments } from './moment.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, type Pattern } from './pattern.ts'
 import { comparesVersions, type SemverOperator } from './semver.ts'
 
 export interface Matcher {
   /** Whether a person without the property matches. */
   readonly whenAbsent: boolean
   /** Whether a person with this value of it matches. */
-  readonly matches: (value: unknown, nowMs: number) => boolean
+  readonly matches: (value: unknown, when: Occasion) => boolean
+}
+
+/** When a value is looked at, and what that may still cost. */
+export interface Occasion {
+  readonly nowMs: number
+  readonly effort: Effort
 }
 
 type Test = (value: unknown, nowMs: number) => boolean
@@ -19,10 +26,13 @@ type Test = (value: unknown, nowMs: number) => boolean
 /** Matches nobody: an operator that is not known, or that lacks the value it needs. */
 const nobody: Matcher = { whenAbsent: false, matches: () => false }
 
-const positive = (matches: Test): Matcher => ({ whenAbsent: false, matches })
+const positive = (matches: Test): Matcher => ({
+  whenAbsent: false,
+  matches: (value, { nowMs, effort }) => isAllowed(value, effort) && matches(value, nowMs),
+})
 const negative = (matches: Test): Matcher => ({
   whenAbsent: true,
-  matches: (value, nowMs) => !matches(value, nowMs),
+  matches: (value, { nowMs, effort }) => isAllowed(value, effort) && !matches(value, nowMs),
 })
 
 /** Builds the matcher of `operator` for the filter's value. */
@@ -62,9 +72,25 @@ export function compileMatcher(filter: JsonObject): Matcher {
 
 /** What cannot be searched, for the pattern's sake or the text's, matches neither the pattern nor its negation. */
 function patternMatcher(wanted: unknown, isNegated: boolean): Matcher {
-  const search = compilePattern(textForm(wanted))
+  // Compiled when it is first asked: those of a whole project at once would be seconds.
+  let pattern: Pattern | null | undefined
   return {
     whenAbsent: isNegated,
-    matches: (value) => search !== null && search(textForm(value)) === (isNegated ? 'absent' : 'found'),
+    matches(value, { effort }) {
+      if (pattern === undefined) {
+        pattern = compilePattern(textForm(wanted))
+        effort.compiled(pattern?.programSize ?? 0)
+      }
+      if (pattern === null) return false
+      const text = textForm(value)
+      if (!effort.allows(text.length * pattern.programSize)) return false
+      return pattern.search(text) === (isNegated ? 'absent' : 'found')
+    },
   }
+}
+
+/** What is too much to compare matches neither a filter nor its negation. */
+function isAllowed(value: unknown, effort: Effort): boolean {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return true
+  return effort.allows(textForm(value).length * stepsPerCharacter)
 }

@@ -7,6 +7,8 @@ export type DateOrder = (propertyMs: number, filterMs: number) => boolean
 
 /** A distance is at most one less than this of its unit. */
 const distanceEnd = 10_000
+/** What a Date can hold. */
+const secondsMax = 8.64e12
 const msByUnit = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
 
 /** Returns the test of a property against the moment in a filter; whatever is no moment on either side fails it. */
@@ -42,9 +44,14 @@ function backFrom(nowMs: number, count: number, unit: DistanceUnit): number {
 
 /** Epoch ms of a property: text, or Unix seconds as a number or its text; NaN for anything else. */
 function momentMs(value: unknown): number {
-  if (typeof value === 'number') return value * 1000
+  if (typeof value === 'number') return secondsMs(value)
   if (typeof value !== 'string') return Number.NaN
-  return /^[+-]?\d+(?:\.\d+)?$/.test(value) ? Number(value) * 1000 : textMs(value)
+  return /^[+-]?\d+(?:\.\d+)?$/.test(value) ? secondsMs(Number(value)) : textMs(value)
+}
+
+/** Seconds beyond every calendar are no moment. */
+function secondsMs(seconds: number): number {
+  return Math.abs(seconds) <= secondsMax ? seconds * 1000 : Number.NaN
 }
 
 function textMs(text: string): number {

@@ -58,8 +58,11 @@ export const defaultSettings: SettingsText = textOf({
 
 export function openProjectSettings(postgres: Postgres, clock: Clock, log: Log): ProjectSettings {
   const entries = new Map<number, Entry>()
+  /** Notifications so far. */
+  let changes = 0
   const read = async (projectId: number, entry: Entry): Promise<void> => {
     let failed = true
+    const changesBefore = changes
     try {
       const row = await loadRow(postgres, projectId)
       if (row !== null) entry.text = textOf(row)
@@ -67,10 +70,12 @@ export function openProjectSettings(postgres: Postgres, clock: Clock, log: Log):
     } catch (error) {
       log.debug({ err: error }, 'the settings of a project were not read')
     }
-    entry.staleMs = clock.monotonicMs() + (failed ? retryMs : freshMs)
+    // What changed during the read may not be in it.
+    entry.staleMs = changes === changesBefore ? clock.monotonicMs() + (failed ? retryMs : freshMs) : 0
     entry.reading = null
   }
   const listening = postgres.listen(changeChannel, () => {
+    changes++
     for (const entry of entries.values()) entry.staleMs = 0
   })
   return {

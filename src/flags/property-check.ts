@@ -25,7 +25,7 @@ export function propertyCheck(filter: JsonObject, subjectIndex: number | null): 
     if (subject === null || subject === undefined) return Truth.no
     const value = readProperty(subject, key)
     if (value === unread) return Truth.unread
-    return truthOf(value === absent ? whenAbsent : matches(value, circumstances.nowMs))
+    return truthOf(value === absent ? whenAbsent : matches(value, circumstances))
   }
   return filter.negation === true ? (circumstances) => opposite(check(circumstances)) : check
 }

@@ -1,6 +1,7 @@
 // Who or what a flag is evaluated for, and what is known of it. Its properties lie in layers: those of the request go
 // before those derived from its address, and these before the stored ones.
 
+import type { Effort } from './effort.ts'
 import type { JsonObject } from './json-value.ts'
 
 /** There is no such property. */
@@ -42,6 +43,7 @@ export interface Circumstances {
   /** UTF-8; null when the request names no device. */
   readonly deviceIdBytes: Uint8Array | null
   readonly nowMs: number
+  readonly effort: Effort
   /** Static cohorts the person is in; null until they have been read. */
   staticCohorts: ReadonlySet<number> | null
   /** What a flag that keeps its value buckets the person by, UTF-8, by flag key; null until it has been read. */

@@ -141,6 +141,16 @@ t.test('who asks is refused in JSON, what is asked in text (case 105)', async (t
   t.match(large.headers.get('content-type'), /^text\/plain/)
 })
 
+t.test('a body that inflates beyond the limit is too large', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024 + 1, ' '))
+  const flags = await server.post('/flags/?v=2', bomb)
+  t.equal(flags.status, 413)
+  t.match(flags.headers.get('content-type'), /^text\/plain/)
+  const decide = await server.post('/decide/?v=3', bomb)
+  t.equal(decide.status, 413)
+  t.match(JSON.parse(decide.text), { type: 'invalid_request', code: 'request_too_large', attr: null })
+})
+
 t.test('the version and config choose the shape', async (t) => {
   const shapes: [string, string, boolean][] = [
     ['', 'flags', true],
@@ -173,8 +183,13 @@ t.test('a request may be about some of the flags only', async (t) => {
     'tagged',
     'survey-targeting-1',
   ])
+  const clients = ['everyone', 'tagged', 'survey-targeting-1']
+  for (const name of ['ios/3.1.0', 'android/3.4.2', 'react-native/4.0.0', 'flutter/5.0.0'])
+    t.same(await on({}, '?v=2', { 'user-agent': `posthog-${name}` }), clients, name)
+  t.same(await on({}, '?v=2', { 'user-agent': 'posthog-python/6.0.0' }), always)
   t.same(await on({ evaluation_contexts: ['docs'] }), ['everyone', 'server-only', 'survey-targeting-1'])
   t.same(await on({ evaluation_environments: ['docs', 'checkout'] }), always)
+  t.same(await on({ evaluation_contexts: [] }), always)
   t.same((await ask({ disable_flags: true })).flags, {})
 })
 

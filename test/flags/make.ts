@@ -7,6 +7,7 @@ import type {
   FlagFilters,
   ProjectDefinitions,
 } from '../../src/flags/definition.ts'
+import { Effort } from '../../src/flags/effort.ts'
 import { Evaluation } from '../../src/flags/evaluate.ts'
 import type { JsonObject } from '../../src/flags/json-value.ts'
 import type { Outcome } from '../../src/flags/outcome.ts'
@@ -84,6 +85,7 @@ export function circumstancesOf(asked: Asked = {}): Circumstances {
     groups: [0, 1, 2, 3, 4].map(group),
     deviceIdBytes: deviceId === undefined ? null : Buffer.from(deviceId),
     nowMs,
+    effort: new Effort(),
     staticCohorts: staticCohorts && new Set(staticCohorts),
     hashKeys: hashKeys && new Map(Object.entries(hashKeys).map(([key, value]) => [key, Buffer.from(value)])),
   }
@@ -92,8 +94,14 @@ export function circumstancesOf(asked: Asked = {}): Circumstances {
 /** Evaluates every active flag. Null: it needs what was not read. */
 export function evaluateAll(definitions: ProjectDefinitions, asked: Asked = {}): Map<string, Outcome | null> {
   const project = compileProject(definitions)
-  const evaluation = new Evaluation(project, circumstancesOf(asked))
-  return new Map(project.flags.map((one) => [one.key, evaluation.outcome(one)]))
+  const circumstances = circumstancesOf(asked)
+  const evaluation = new Evaluation(project, circumstances)
+  return new Map(
+    project.flags.map((one) => {
+      circumstances.effort.beginFlag()
+      return [one.key, evaluation.outcome(one)]
+    }),
+  )
 }
 
 /** Evaluates one flag on its own. */

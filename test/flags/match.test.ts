@@ -1,6 +1,7 @@
 // Every operator against what is missing, null, a number, a string and a list; then the published vectors (C).
 
 import t from 'tap'
+import { Effort } from '../../src/flags/effort.ts'
 import { compileMatcher } from '../../src/flags/match.ts'
 
 const nowMs = Date.UTC(2024, 4, 1, 12)
@@ -8,7 +9,9 @@ const nowMs = Date.UTC(2024, 4, 1, 12)
 /** Whether a person with that property matches; `value` undefined: without it. */
 function matches(operator: string, wanted: unknown, value: unknown, now = nowMs): boolean {
   const matcher = compileMatcher({ key: 'k', operator, value: wanted })
-  return value === undefined ? matcher.whenAbsent : matcher.matches(value, now)
+  return value === undefined
+    ? matcher.whenAbsent
+    : matcher.matches(value, { nowMs: now, effort: new Effort() })
 }
 
 /** T or F for: missing, null, 3, '3', 'Three', ['3'], true. */
@@ -73,8 +76,8 @@ t.test('each operator answers for every type of value', async (t) => {
 t.test('without an operator it is exact', async (t) => {
   for (const operator of [undefined, null]) {
     const matcher = compileMatcher({ key: 'k', operator, value: 'a' })
-    t.ok(matcher.matches('A', nowMs))
-    t.notOk(matcher.matches('b', nowMs))
+    t.ok(matcher.matches('A', { nowMs, effort: new Effort() }))
+    t.notOk(matcher.matches('b', { nowMs, effort: new Effort() }))
     t.notOk(matcher.whenAbsent)
   }
 })

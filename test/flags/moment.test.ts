@@ -52,4 +52,9 @@ t.test('a number is Unix seconds, as text too', async (t) => {
   t.notOk(before(1_651_363_200, 0))
   t.notOk(before('1651363200', 0))
   t.notOk(before('1651363199000', 0), 'milliseconds are far in the future')
+  const after = comparesMoments('2022-05-01', (value, limit) => value > limit)
+  t.ok(after(8.64e12, 0))
+  for (const value of [8.65e12, 1e300, -1e300, `1${'0'.repeat(400)}`]) {
+    t.notOk(after(value, 0) || before(value, 0), String(value).slice(0, 9))
+  }
 })
