@@ -25,11 +25,11 @@ const enter = `
 
 const enterAll = `
   with own as (
-    select membership.organization_id, project.id as project_id from membership
-    left join project on project.organization_id = membership.organization_id
-    where membership.user_id = $1
-      and ($2::uuid[] = '{}' or membership.organization_id = any ($2))
-      and ($3::integer[] = '{}' or project.id = any ($3))
+    select membership.organization_id, project_id from membership
+    left join project_entrance using (organization_id, user_id)
+    where user_id = $1
+      and ($2::uuid[] = '{}' or organization_id = any ($2))
+      and ($3::integer[] = '{}' or project_id = any ($3))
   )
   select set_config('spate.organizations', array(select distinct organization_id from own)::text, true),
     set_config('spate.projects',

@@ -1,6 +1,6 @@
 // Which tenant a path names, and whether the caller may enter. Tenants are walls: a project of others does not exist,
 // nor does an organization of others; what is below an organization of others is forbidden; and a key limited to some
-// tenants opens no other.
+// tenants opens no other. A private project exists for those who may enter it, by the view project_entrance (sql/0012).
 
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
@@ -15,6 +15,7 @@ export interface Organization {
 
 export interface Project {
   readonly id: number
+  /** With the caller's level in it, which may be lower than the one in a private project. */
   readonly organization: Organization
 }
 
@@ -56,7 +57,8 @@ export async function enterOrganization(
 
 /**
  * The project of the route `/api/projects/:id/` or of one below `/api/projects/:project_id/`.
- * Errors: not_found for one that is not or is not the caller's, permission_denied for one the key is not for.
+ * Errors: not_found for one that is not, is not the caller's or is private to others; permission_denied for one the key
+ * is not for.
  */
 export async function enterProject(session: Session, principal: Principal, given: string): Promise<Project> {
   const id =
@@ -67,9 +69,8 @@ export async function enterProject(session: Session, principal: Principal, given
     throw new ServiceError('permission_denied', { detail })
   }
   const { rows } = await session.query<{ organization_id: string; level: Level }>(
-    `select project.organization_id, membership.level from project
-     join membership on membership.organization_id = project.organization_id and membership.user_id = $2
-     where project.id = $1`,
+    `select organization_id, organization_level as level from project_entrance
+     where project_id = $1 and user_id = $2`,
     [id, principal.userId],
   )
   const row = rows[0]

@@ -13,6 +13,8 @@ export interface Actor {
 
 export interface Activity {
   readonly organizationId: string
+  /** Where it happened, so that it is told to those only who may enter; without one it is the organization's. */
+  readonly projectId?: number
   readonly activity: 'created' | 'updated' | 'deleted' | (string & {})
   /** The kind of thing, as the API calls it: "Organization", "FeatureFlag". */
   readonly scope: string
@@ -38,14 +40,15 @@ export async function recordActivity(
   entry: Activity,
   nowMs: number,
 ): Promise<void> {
-  const { organizationId, activity, scope, itemId, changes = [] } = entry
+  const { organizationId, projectId, activity, scope, itemId, changes = [] } = entry
   await session.query(
     `insert into organization_activity
-       (id, organization_id, user_id, key_id, address, activity, scope, item_id, detail, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_timestamp($10))`,
+       (id, organization_id, project_id, user_id, key_id, address, activity, scope, item_id, detail, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, to_timestamp($11))`,
     [
       makeUuidV7(nowMs),
       organizationId,
+      projectId ?? null,
       principal?.userId ?? null,
       principal?.keyId ?? null,
       address,

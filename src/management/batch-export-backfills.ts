@@ -108,6 +108,7 @@ async function startBackfill(
     const id = await insertBackfill(session, found, range, nowMs)
     const entry = {
       organizationId: place.organizationId,
+      projectId: found.team_id,
       activity: 'backfill started',
       scope: 'BatchExport',
       itemId: found.id,
@@ -167,6 +168,7 @@ async function cancelBackfill(
     )
     const entry = {
       organizationId: place.organizationId,
+      projectId: found.team_id,
       activity: 'backfill cancelled',
       scope: 'BatchExport',
       itemId: found.id,

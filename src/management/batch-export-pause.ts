@@ -56,7 +56,13 @@ async function setPaused(
       await insertBackfill(session, found, { startMs, endMs: nowMs }, nowMs)
     }
     const activity = paused ? 'paused' : 'unpaused'
-    const entry = { organizationId: place.organizationId, activity, scope: 'BatchExport', itemId: id }
+    const entry = {
+      organizationId: place.organizationId,
+      activity,
+      scope: 'BatchExport',
+      itemId: id,
+      projectId: found.team_id,
+    }
     await recordActivity(session, { principal, address }, entry, nowMs)
   })
 }

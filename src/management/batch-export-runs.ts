@@ -106,7 +106,13 @@ async function cancelRun(
       throw new ServiceError('invalid_input', { detail })
     }
     const activity = 'run cancelled'
-    const entry = { organizationId: place.organizationId, activity, scope: 'BatchExport', itemId: found.id }
+    const entry = {
+      organizationId: place.organizationId,
+      activity,
+      scope: 'BatchExport',
+      itemId: found.id,
+      projectId: found.team_id,
+    }
     await recordActivity(session, { principal, address }, entry, nowMs)
     return { cancelled: true }
   })
@@ -123,7 +129,13 @@ async function retryRun(
     const range = { startMs: msOf(run.data_interval_start), endMs: msOf(run.data_interval_end) }
     const backfillId = await insertBackfill(session, found, range, nowMs)
     const activity = 'run retried'
-    const entry = { organizationId: place.organizationId, activity, scope: 'BatchExport', itemId: found.id }
+    const entry = {
+      organizationId: place.organizationId,
+      activity,
+      scope: 'BatchExport',
+      itemId: found.id,
+      projectId: found.team_id,
+    }
     await recordActivity(session, { principal, address }, entry, nowMs)
     return { backfill_id: backfillId }
   })

@@ -137,7 +137,14 @@ async function createBatchExport(
     await insertBatchExport(session, id, projectId, { ...columns, ...sealed }, nowMs)
     const created = await findBatchExport(session, place, id)
     const changes = changesBetween({}, created, batchExportFields)
-    const entry = { organizationId: place.organizationId, activity: 'created', scope, itemId: id, changes }
+    const entry = {
+      organizationId: place.organizationId,
+      projectId,
+      activity: 'created',
+      scope,
+      itemId: id,
+      changes,
+    }
     await recordActivity(session, { principal, address }, entry, nowMs)
     const [shown] = await withLatestRuns(session, [created])
     return shown
@@ -187,7 +194,8 @@ async function recordChange(
   const secrets = hasConfig ? [{ field: 'destination config', before: mark, after: mark }] : []
   const changes = [...changesBetween(before, after, batchExportFields), ...secrets]
   if (changes.length === 0) return
-  const entry = { organizationId, activity: 'updated', scope, itemId: after.id, changes }
+  const projectId = after.team_id
+  const entry = { organizationId, projectId, activity: 'updated', scope, itemId: after.id, changes }
   await recordActivity(session, actor, entry, nowMs)
 }
 
@@ -197,10 +205,17 @@ async function deleteBatchExport(
 ): Promise<void> {
   const id = idIn(params, 'id')
   await sql.transaction(async (session) => {
-    const { name } = await findBatchExport(session, place, id)
+    const { name, team_id: projectId } = await findBatchExport(session, place, id)
     await session.query('delete from batch_export where id = $1', [id])
     const changes = [{ field: 'name', before: name, after: null }]
-    const entry = { organizationId: place.organizationId, activity: 'deleted', scope, itemId: id, changes }
+    const entry = {
+      organizationId: place.organizationId,
+      projectId,
+      activity: 'deleted',
+      scope,
+      itemId: id,
+      changes,
+    }
     await recordActivity(session, { principal, address }, entry, clock.nowMs())
   })
 }

@@ -108,6 +108,7 @@ async function note(
   const changes = [{ field: 'persons', ...values }]
   const entry = {
     organizationId: project.organization.id,
+    projectId: project.id,
     activity,
     scope: 'Cohort',
     itemId: cohortId,

@@ -121,6 +121,7 @@ async function note(change: Change, activity: string, before: object, after: Coh
   const changes = changesBetween(before, after, cohortFields)
   if (changes.length === 0) return
   const organizationId = change.project.organization.id
-  const entry = { organizationId, activity, scope: 'Cohort', itemId: after.id, changes }
+  const projectId = change.project.id
+  const entry = { organizationId, projectId, activity, scope: 'Cohort', itemId: after.id, changes }
   await recordActivity(change.session, change, entry, change.nowMs)
 }

@@ -175,6 +175,7 @@ async function note(
   if (changes.length === 0) return
   const organizationId = change.project.organization.id
   const itemId = String(after.id ?? before.id)
-  const entry = { organizationId, activity, scope: 'EarlyAccessFeature', itemId, changes }
+  const projectId = change.project.id
+  const entry = { organizationId, projectId, activity, scope: 'EarlyAccessFeature', itemId, changes }
   await recordActivity(change.session, change, entry, change.nowMs)
 }

@@ -189,6 +189,7 @@ async function note(change: Change, activity: string, before: object, after: Fea
   const changes = changesBetween(before, after, featureFlagFields)
   if (changes.length === 0) return
   const organizationId = project.organization.id
-  const entry = { organizationId, activity, scope: 'FeatureFlag', itemId: after.id, changes }
+  const projectId = project.id
+  const entry = { organizationId, projectId, activity, scope: 'FeatureFlag', itemId: after.id, changes }
   await recordActivity(session, change, entry, nowMs)
 }

@@ -142,7 +142,8 @@ async function join(
   await grantProjects(session, invite, account.id, seconds)
   await session.query(
     `update app_user set current_organization_id = $2,
-       current_project_id = (select min(id) from project where organization_id = $2)
+       current_project_id = (
+         select min(project_id) from project_entrance where organization_id = $2 and user_id = $1)
      where id = $1`,
     [account.id, organizationId],
   )

@@ -181,23 +181,14 @@ export function projectLevel({ level }: ProjectAccess): 1 | 8 {
 /** Errors: invalid_input for projects that are not the organization's, that the inviter may not see, or not manage. */
 async function checkProjects(
   session: Session,
-  { organization, principal }: Inviter,
+  { organization }: Inviter,
   access: readonly ProjectAccess[],
 ): Promise<void> {
   if (access.length === 0) return
   const { rows } = await session.query<{ id: number; level: number | null }>(
-    `select project.id, greatest($3, project_access.level,
-       case when not project.access_control then ${levels.member} end) as level
-     from project
-     left join project_access on project_access.project_id = project.id and project_access.user_id = $2
-     where project.organization_id = $1 and project.id = any ($4::bigint[])`,
-    [
-      organization.id,
-      principal.userId,
-      // An administrator of the organization is one of every project; a member only of those that are open to all.
-      organization.level >= levels.administrator ? organization.level : null,
-      access.map(({ id }) => id),
-    ],
+    `select id, spate_project_level(id) as level from project
+     where organization_id = $1 and id = any ($2::bigint[])`,
+    [organization.id, access.map(({ id }) => id)],
   )
   const own = new Map(rows.map(({ id, level }) => [id, level]))
   for (const one of access) {

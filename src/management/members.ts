@@ -155,6 +155,12 @@ async function remove(
      where id = $1 and current_organization_id = $2`,
     [target.user.id, organizationId],
   )
+  // Before the membership: who leaves does not see private projects after it.
+  await session.query(
+    `delete from project_access using project
+     where project.id = project_access.project_id and organization_id = $1 and user_id = $2`,
+    [organizationId, target.user.id],
+  )
   await session.query('delete from membership where id = $1', [target.id])
 }
 

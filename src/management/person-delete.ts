@@ -39,7 +39,15 @@ export function personDelete(commands: Commands, clock: Clock): Operation {
         if (rowCount === 0) throw new ServiceError('not_found')
         const changes = [{ field: 'delete_events', before: null, after: deletesEvents }]
         const organizationId = project.organization.id
-        const entry = { organizationId, activity: 'deleted', scope: 'Person', itemId: personUuid, changes }
+        const projectId = project.id
+        const entry = {
+          organizationId,
+          projectId,
+          activity: 'deleted',
+          scope: 'Person',
+          itemId: personUuid,
+          changes,
+        }
         await recordActivity(session, { principal, address }, entry, deletedAtMs)
       })
       const command = 'delete_person'

@@ -1,8 +1,10 @@
 // What a schema cannot say about the fields of a project: time zones, decimal numbers, shapes of nested settings. The
 // first fault is answered, in the order of the fields.
 
+import { levels } from '../api/access.ts'
 import { ServiceError } from '../errors.ts'
-import type { ProjectInput } from './project-fields.ts'
+import { guardedFields, type ProjectInput } from './project-fields.ts'
+import type { ProjectRow } from './project-rows.ts'
 
 /** Merged into what is stored, not put in its place. */
 const mergedFields = ['survey_config', 'session_replay_config'] as const
@@ -25,6 +27,16 @@ export function checkProject(input: ProjectInput): ProjectInput {
   checkKeys('session_replay_config', input, ['record_canvas', 'ai_config'])
   if (Array.isArray(recording_domains)) checked.recording_domains = recording_domains.filter(isFilled)
   return checked
+}
+
+/** Errors: permission_denied when a member changes what is not a member's to change. Sent as it is, it is no change. */
+export function checkGuarded(stored: ProjectRow, input: ProjectInput): void {
+  if (stored.effective_membership_level >= levels.administrator) return
+  const isChanged = guardedFields.some(
+    (field) => input[field] !== undefined && input[field] !== stored[field],
+  )
+  const detail = 'Your project access level is insufficient.'
+  if (isChanged) throw new ServiceError('permission_denied', { detail })
 }
 
 /** `input` with the settings that are merged key by key put over those of `stored`. */

@@ -64,6 +64,9 @@ export type ProjectInput = Static<typeof projectInput>
 /** Its names, which are those of the columns. */
 export const projectFields = Object.keys(projectInput.properties)
 
+/** Those that only administrators of the project change: who may enter it. */
+export const guardedFields = ['access_control'] as const
+
 /** A webhook's address is its password. */
 export const projectSecrets = ['slack_incoming_webhook']
 
@@ -91,7 +94,7 @@ export const projectSchema = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
   effective_membership_level: Type.Integer({
-    description: "The caller's: 1 member, 8 administrator, 15 owner.",
+    description: "The caller's in this project: 1 member, 8 administrator, 15 owner.",
   }),
   has_group_types: Type.Boolean(),
   live_events_token: Type.String({ description: 'JSON Web Token for live events, good for seven days.' }),

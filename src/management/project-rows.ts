@@ -11,10 +11,7 @@ import {
 } from './project-fields.ts'
 
 /** All of a project but what is made for the answer. */
-export type ProjectRow = Omit<
-  Static<typeof projectSchema>,
-  'effective_membership_level' | 'live_events_token'
->
+export type ProjectRow = Omit<Static<typeof projectSchema>, 'live_events_token'>
 /** A row of `selectShortProjects`. */
 export type ShortProjectRow = Static<typeof shortProjectSchema>
 
@@ -31,7 +28,8 @@ export const selectShortProjects = `
 // Names of columns are names of fields: they are ours, and no request can add one.
 const selectProject = `
   select id, uuid, organization_id as organization, api_token, created_at, updated_at, ingested_event,
-    has_group_types, 'true' as person_on_events_querying_enabled, default_modifiers::text as default_modifiers,
+    has_group_types, spate_project_level(id) as effective_membership_level,
+    'true' as person_on_events_querying_enabled, default_modifiers::text as default_modifiers,
     product_intents::text as product_intents, ${projectFields.join(', ')}
   from project where id = $1`
 

@@ -2,7 +2,6 @@
 // `/api/projects/`. Both ways lead to the same five things that can be done to a project.
 
 import { type Static, Type } from 'typebox'
-import type { Level } from '../api/access.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation, projectOperation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
@@ -12,7 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { changesBetween, recordActivity } from './activity.ts'
 import type { liveEventsSigner } from './live-events-token.ts'
-import { checkProject, mergeSettings } from './project-checks.ts'
+import { checkGuarded, checkProject, mergeSettings } from './project-checks.ts'
 import { createProject } from './project-create.ts'
 import { deleteProjects, type ProjectDeletions } from './project-deletions.ts'
 import {
@@ -47,7 +46,7 @@ interface Doer {
   readonly principal: Principal
   readonly address: string
   readonly sql: TenantSql
-  readonly organization: { readonly id: string; readonly level: Level }
+  readonly organization: { readonly id: string }
 }
 
 /** What both ways have in common but their paths. */
@@ -93,11 +92,18 @@ export function projectOperations(options: ProjectsOptions): Operation[] {
         const id = await createProject(session, { organizationId, principal, input, nowMs })
         const project = await findProject(session, id)
         const changes = changesBetween({}, project, projectFields, projectSecrets)
-        const entry = { organizationId, activity: 'created', scope: 'Project', itemId: id, changes }
+        const entry = {
+          organizationId,
+          activity: 'created',
+          scope: 'Project',
+          itemId: id,
+          projectId: id,
+          changes,
+        }
         await recordActivity(session, doer, entry, nowMs)
         return project
       })
-      return acts.show(made, organization.level)
+      return acts.show(made)
     },
   })
   return [list, create, ...nestedOperations(`${nested}/:id`, acts), ...ownOperations(acts)]
@@ -217,13 +223,11 @@ function projectActs({ outbound, deletions, signLiveEvents, clock }: ProjectsOpt
     if (webhook) await outbound.checkUrl(webhook, 'slack_incoming_webhook')
     return checked
   }
-  const show = (project: ProjectRow, level: Level): Project => ({
+  const show = (project: ProjectRow): Project => ({
     ...project,
-    effective_membership_level: level,
     live_events_token: signLiveEvents(project, clock.nowMs()),
   })
-  const retrieve = async ({ sql, organization }: Doer, id: number): Promise<Project> =>
-    show(await findProject(sql, id), organization.level)
+  const retrieve = async ({ sql }: Doer, id: number): Promise<Project> => show(await findProject(sql, id))
   const update = async (doer: Doer, id: number, body: ProjectInput): Promise<Project> => {
     const { sql, organization } = doer
     await findProject(sql, id)
@@ -231,15 +235,16 @@ function projectActs({ outbound, deletions, signLiveEvents, clock }: ProjectsOpt
     const nowMs = clock.nowMs()
     const changed = await sql.transaction(async (session) => {
       const before = await lockProject(session, id)
+      checkGuarded(before, input)
       await writeProject(session, id, mergeSettings(before, input), nowMs)
       const after = await findProject(session, id)
       const changes = changesBetween(before, after, projectFields, projectSecrets)
-      const entry = { activity: 'updated', scope: 'Project', itemId: id, changes }
+      const entry = { activity: 'updated', scope: 'Project', itemId: id, projectId: id, changes }
       if (changes.length > 0)
         await recordActivity(session, doer, { ...entry, organizationId: organization.id }, nowMs)
       return after
     })
-    return show(changed, organization.level)
+    return show(changed)
   }
   const destroy = async (doer: Doer, id: number): Promise<void> => {
     const { sql, organization } = doer
@@ -248,7 +253,7 @@ function projectActs({ outbound, deletions, signLiveEvents, clock }: ProjectsOpt
       const { name } = await lockProject(session, id)
       await deleteProjects(session, [id], nowMs)
       const changes = [{ field: 'name', before: name, after: null }]
-      const entry = { activity: 'deleted', scope: 'Project', itemId: id, changes }
+      const entry = { activity: 'deleted', scope: 'Project', itemId: id, projectId: id, changes }
       await recordActivity(session, doer, { ...entry, organizationId: organization.id }, nowMs)
     })
     void deletions.carryOut()

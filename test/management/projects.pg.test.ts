@@ -220,12 +220,13 @@ t.test('stores and shows every field that may be written', async (t) => {
   }
   const expected = { ...sent, session_recording_sample_rate: '0.50', recording_domains: ['https://c.d'] }
   for (const method of ['PUT', 'PATCH']) {
-    const reply = await world.send(method, '/api/projects/1/', sent, 'phx_member')
+    const reply = await world.send(method, '/api/projects/1/', sent, 'phx_administrator')
     t.equal(reply.status, 200, reply.text)
     const shown = jsonOf(reply)
     for (const [field, value] of Object.entries(expected)) t.strictSame(shown[field], value, field)
   }
-  const log = jsonOf(await world.get(`/api/organizations/${ids.ours}/activity/?scope=Project&item_id=1`))
+  const path = `/api/organizations/${ids.ours}/activity/?scope=Project&item_id=1`
+  const log = jsonOf(await world.get(path, 'phx_owner'))
   t.equal(log.count, 1)
   t.match(
     log.results[0].detail.changes.find((one: { field: string }) => one.field === 'slack_incoming_webhook'),

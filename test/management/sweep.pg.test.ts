@@ -1,7 +1,7 @@
 // Walks every operation of the management API, those that are added later included: whoever may not gets nothing and
 // changes nothing, and no ill-formed body is stored.
 
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { accessOf, levels, type Scope, tenantIn } from '../../src/api/access.ts'
 import type { InputSchema } from '../../src/api/input-schema.ts'
 import type { Operation } from '../../src/api/operation.ts'
@@ -57,6 +57,7 @@ t.test('a key that may not gets the right refusal everywhere, and changes nothin
   await addKey(postgres, 'phx_nothing', 3, { scopes: [] })
   await addKey(postgres, 'phx_their_organization', 3, { organizations: [ids.theirs] })
   await addKey(postgres, 'phx_other_project', 3, { projects: [ids.ourOtherProject] })
+  await postgres.query('update project set access_control = true where id = 2')
   for (const object of objects) {
     await addKey(postgres, `phx_only_read_${object}`, 3, { scopes: [`${object}:read`] })
     const others = objects.filter((other) => other !== object)
@@ -95,6 +96,11 @@ t.test('a key that may not gets the right refusal everywhere, and changes nothin
     const isHidden = tenant.kind === 'project' || tenant.isItself
     for (const name of ['member', 'administrator', 'owner'])
       await refused(`phx_${name}`, theirs, ...(byToken ? [401, 403, 404] : [isHidden ? 404 : 403]))
+    if (tenant.kind !== 'project') continue
+    const isAsNone = tenant.param !== null
+    const closed =
+      fill(operation, ids.ours, ids.ourOtherProject, nobodysId) + (isAsNone ? '' : '?token=phc_2')
+    await refused('phx_member', closed, isAsNone ? 404 : 403)
   }
   t.strictSame(await snapshot(postgres), before)
 })
@@ -102,22 +108,69 @@ t.test('a key that may not gets the right refusal everywhere, and changes nothin
 t.test('nothing of one organization is seen or changed from within another', async (t) => {
   const world = await openWorld(t)
   const { postgres } = world
-  const operations = managementOperations(world.management).filter((operation) => !isPublic(operation))
   // Whatever can be made, their owner makes.
-  const made: string[] = []
-  for (const operation of operations.filter(
-    ({ method, path }) => method === 'POST' && tenantIn(path) !== null,
-  )) {
-    laterBy(world, 61_000)
-    const path = fill(operation, ids.theirs, ids.theirProject, nobodysId)
-    const { status } = await ask(world, operation, path, 'phx_stranger')
-    if (status === 201) made.push(operation.path)
-  }
+  const made = await makeAll(world, ids.theirs, ids.theirProject, 'phx_stranger')
   t.ok(made.length >= 4, `made ${made.join(', ')}`)
   const { rows } = await postgres.query<{ id: string }>(`select uuid::text as id from app_user where id = 4`)
   const theirIds = [ids.theirs, String(ids.theirProject), rows[0]?.id ?? '', ...(await idsOfTenant(world))]
   const marks = [ids.theirs, 'phc_3', 'stranger@spate.example', ...theirIds.filter((id) => id.length > 30)]
-  const before = await snapshot(postgres)
+  await checkWall(t, world, { key: 'phx_owner', theirIds, marks })
+})
+
+t.test('nothing of a private project is seen or changed by a member without access', async (t) => {
+  const world = await openWorld(t)
+  const { postgres } = world
+  await postgres.query('update project set access_control = true where id = 2')
+  await world.send('PATCH', '/api/projects/2/', { name: 'Nobody else sees this' })
+  const destination = { type: 'NoOp', config: {} }
+  for (const [resource, body] of [
+    ['feature_flags', { key: 'theirs' }],
+    ['cohorts', { name: 'theirs', is_static: true }],
+    ['early_access_feature', { name: 'their feature', stage: 'draft' }],
+    ['batch_exports', { name: 'theirs', interval: 'hour', destination }],
+  ] as const) {
+    const { status, text } = await world.send('POST', `/api/projects/2/${resource}/`, body)
+    t.equal(status, 201, `${resource} ${text}`)
+  }
+  const { rows } = await postgres.query<{ id: string }>(
+    `select uuid::text as id from project where id = 2
+     union all select id::text from organization_activity where project_id = 2
+     union all select id::text from feature_flag where project_id = 2
+     union all select id::text from cohort where project_id = 2
+     union all select id::text from early_access_feature where project_id = 2
+     union all select id::text from batch_export where project_id = 2`,
+  )
+  t.ok(rows.length >= 10, `${rows.length} rows`)
+  // Project 1 is open to who asks.
+  const theirIds = ['2', ...rows.map((row) => row.id).filter((id) => id !== '1')]
+  const marks = ['phc_2', 'Nobody else sees this', ...theirIds.filter((id) => id.length > 30)]
+  await checkWall(t, world, { key: 'phx_member', theirIds, marks })
+})
+
+/** Makes whatever can be made in the organization and its project. */
+async function makeAll(world: World, organization: string, project: number, key: string): Promise<string[]> {
+  const made: string[] = []
+  for (const operation of managementOperations(world.management)) {
+    if (operation.method !== 'POST' || isPublic(operation) || tenantIn(operation.path) === null) continue
+    laterBy(world, 61_000)
+    const path = fill(operation, organization, project, nobodysId)
+    const { status } = await ask(world, operation, path, key)
+    if (status === 201) made.push(operation.path)
+  }
+  return made
+}
+
+interface Wall {
+  /** Of who asks, in our organization and its first project. */
+  readonly key: string
+  /** What is beyond the wall, and texts that would show it. */
+  readonly theirIds: readonly string[]
+  readonly marks: readonly string[]
+}
+
+async function checkWall(t: Test, world: World, { key, theirIds, marks }: Wall): Promise<void> {
+  const operations = managementOperations(world.management).filter((operation) => !isPublic(operation))
+  const before = await snapshot(world.postgres)
   for (const operation of operations) {
     const { method } = operation
     const isSafe = method === 'GET'
@@ -125,7 +178,7 @@ t.test('nothing of one organization is seen or changed from within another', asy
     for (const id of hasInnerId(operation) ? theirIds : [nobodysId]) {
       laterBy(world, 10_000)
       const ours = fill(operation, ids.ours, ids.ourProject, id)
-      const { status, text } = await ask(world, operation, ours, 'phx_owner')
+      const { status, text } = await ask(world, operation, ours, key)
       const shown = marks.filter((mark) => text.includes(mark) && !ours.includes(mark))
       if (shown.length > 0) t.fail(`${method} ${ours} shows ${shown}: ${text.slice(0, 300)}`)
       if (status >= 500) t.fail(`${method} ${ours}: ${status} ${text}`)
@@ -136,8 +189,8 @@ t.test('nothing of one organization is seen or changed from within another', asy
       }
     }
   }
-  t.strictSame(await snapshot(postgres), before)
-})
+  t.strictSame(await snapshot(world.postgres), before)
+}
 
 /** Every id of a row that belongs to their organization or project. */
 async function idsOfTenant({ postgres }: World): Promise<string[]> {
