@@ -1,9 +1,11 @@
 // What is stored of those a request is about, in one round trip: properties of the person and of groups, static
-// cohorts, and what flags that keep their value bucket the person by. Answers are late or missing when Postgres is:
-// after the deadline an evaluation goes on without.
+// cohorts, and what flags that keep their value bucket the person by. Requests that come while others are being read
+// for share the next round trip. Answers are late or missing when Postgres is: after the deadline an evaluation goes
+// on without.
 
 import { isServiceError } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { grouped } from '../lib/grouped.ts'
+import { type Postgres, sqlState } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { JsonObject } from './json-value.ts'
 
@@ -51,35 +53,57 @@ interface Row {
 
 /** A page waits for its flags: past this it is better off without some. */
 export const storedReadMsMax = 500
-/** Reads under way; more would only be late. */
+/** Reads, and apart from them writes, under way; more would only be late. */
 const readsMax = 256
+/** A group's requests are all answered in one go, which shall not hold up the main thread. */
+const groupMax = 16
+/** While one group's requests are answered the next one is read for. */
+const groupsMax = 2
 
-/** The oldest among a person's ids holds, so that merging persons changes nobody's flags twice. */
+/**
+ * One row for each question, in their order. Lists of ids come as JSON, null when they are empty; groups come as rows
+ * of their own. The oldest among a person's ids holds, so that merging persons changes nobody's flags twice.
+ */
 const readStatement = `
-with me as materialized (
-  select person_uuid from person_distinct_id where project_id = $1 and distinct_id = $2
+with asked as materialized (
+  select n, project_id, distinct_id, cohort_ids::json, flag_keys::json, (
+    select person_uuid from person_distinct_id as d
+    where d.project_id = q.project_id and d.distinct_id = q.distinct_id
+  ) as person_uuid
+  from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
+    with ordinality as q (project_id, distinct_id, cohort_ids, flag_keys, n)
 )
 select
-  (select properties from person where project_id = $1 and uuid = (select person_uuid from me)) as person,
-  case when cardinality($3::smallint[]) > 0 then (
-    select json_object_agg(type_index, properties) from project_group
-    where project_id = $1 and (type_index, key) in (select * from unnest($3::smallint[], $4::text[]))
-  ) end as groups,
+  (select properties from person as p where p.project_id = asked.project_id and p.uuid = asked.person_uuid) as person,
   case when cardinality($5::integer[]) > 0 then (
-    select array_agg(cohort_id) from cohort_person
-    where project_id = $1 and person_uuid = (select person_uuid from me) and cohort_id = any($5)
+    select json_object_agg(g.type_index, stored.properties)
+    from unnest($5::integer[], $6::smallint[], $7::text[]) as g (n, type_index, key)
+    cross join lateral (
+      select properties from project_group as s
+      where s.project_id = asked.project_id and s.type_index = g.type_index and s.key = g.key
+      limit 1
+    ) as stored
+    where g.n = asked.n
+  ) end as groups,
+  case when cohort_ids is not null then (
+    select array_agg(cohort_id) from cohort_person as c
+    where c.project_id = asked.project_id and c.person_uuid = asked.person_uuid
+      and c.cohort_id in (select value::integer from json_array_elements_text(cohort_ids))
   ) end as cohorts,
-  case when cardinality($6::text[]) > 0 then (
+  case when flag_keys is not null then (
     select json_object_agg(flag_key, hash_key) from (
-      select distinct on (flag_key) flag_key, hash_key from flag_hash_key_override
-      where project_id = $1 and flag_key = any($6) and distinct_id in (
-        select $2 union all
-        select distinct_id from person_distinct_id
-        where project_id = $1 and person_uuid = (select person_uuid from me)
-      )
+      select distinct on (flag_key) flag_key, hash_key from flag_hash_key_override as o
+      where o.project_id = asked.project_id
+        and o.flag_key in (select value from json_array_elements_text(flag_keys))
+        and o.distinct_id in (
+          select asked.distinct_id union all
+          select d.distinct_id from person_distinct_id as d
+          where d.project_id = asked.project_id and d.person_uuid = asked.person_uuid
+        )
       order by flag_key, seq
     ) as oldest
-  ) end as hash_keys`
+  ) end as hash_keys
+from asked order by n`
 
 const keepStatement = `
 insert into flag_hash_key_override (project_id, distinct_id, flag_key, hash_key)
@@ -88,45 +112,62 @@ on conflict do nothing`
 
 /** `postgres` should have short limits of its own, or reads that nobody waits for any more fill it. */
 export function openStoredReads(postgres: Postgres, log: Log): StoredReads {
-  let underWay = 0
-  const inTime = async <T>(query: () => Promise<T>): Promise<T | null> => {
-    if (underWay >= readsMax) return null
-    underWay++
-    const answer = query().finally(() => {
-      underWay--
-    })
-    answer.catch(() => {}) // when it comes too late
-    let timer: NodeJS.Timeout | null = null
-    const tooLate = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, storedReadMsMax, null)
-    })
+  const failed = (error: unknown): null => {
+    if (!isServiceError(error)) log.error({ err: error }, 'what flags need was not read')
+    return null
+  }
+  const readAll = async (questions: readonly StoredQuestion[]): Promise<readonly (StoredAnswer | null)[]> => {
     try {
-      return await Promise.race([answer, tooLate])
+      const { rows } = await postgres.query<Row>(readStatement, paramsOf(questions))
+      return rows.map(answerOf)
     } catch (error) {
-      if (!isServiceError(error)) log.error({ err: error }, 'what flags need was not read')
-      return null
-    } finally {
-      if (timer !== null) clearTimeout(timer)
+      // One that cannot be answered takes no other along.
+      if (questions.length > 1 && isOfOne(error)) return (await Promise.all(questions.map(readOne))).flat()
+      failed(error)
+      return questions.map(() => null)
     }
   }
-  return {
-    async read({ projectId, distinctId, groups, staticCohortIds, keptFlagKeys }) {
-      const params = [
-        projectId,
-        distinctId,
-        groups.map(({ typeIndex }) => typeIndex),
-        groups.map(({ key }) => key),
-        staticCohortIds,
-        keptFlagKeys,
-      ]
-      const result = await inTime(() => postgres.query<Row>(readStatement, params))
-      return result === null ? null : answerOf(result.rows[0]!) // the statement always returns one row
-    },
-    async keepHashKeys({ projectId, distinctId, hashKey, flagKeys }) {
-      const params = [projectId, distinctId, hashKey, flagKeys]
-      return (await inTime(() => postgres.query(keepStatement, params))) !== null
-    },
+  const readOne = (question: StoredQuestion) => readAll([question])
+  const keepAll = async ([keys]: readonly HashKeys[]): Promise<readonly (true | null)[]> => {
+    const { projectId, distinctId, hashKey, flagKeys } = keys! // a group of one
+    const kept = postgres.query(keepStatement, [projectId, distinctId, hashKey, flagKeys])
+    return [await kept.then(() => true as const, failed)]
   }
+  const limits = { questionsMax: readsMax, waitMsMax: storedReadMsMax }
+  const read = grouped({ ...limits, answerAll: readAll, groupMax, groupsMax })
+  const keep = grouped({ ...limits, answerAll: keepAll, groupMax: 1, groupsMax: readsMax })
+  return { read, keepHashKeys: async (keys) => (await keep(keys)) === true }
+}
+
+/** An error of the data that was asked for, not of the connection, of time or of memory. */
+function isOfOne(error: unknown): boolean {
+  return /^2/.test(sqlState(error) ?? '')
+}
+
+function paramsOf(questions: readonly StoredQuestion[]): unknown[] {
+  const places: number[] = []
+  const typeIndexes: number[] = []
+  const groupKeys: string[] = []
+  for (const [index, { groups }] of questions.entries()) {
+    for (const { typeIndex, key } of groups) {
+      places.push(index + 1)
+      typeIndexes.push(typeIndex)
+      groupKeys.push(key)
+    }
+  }
+  return [
+    questions.map(({ projectId }) => projectId),
+    questions.map(({ distinctId }) => distinctId),
+    questions.map(({ staticCohortIds }) => listText(staticCohortIds)),
+    questions.map(({ keptFlagKeys }) => listText(keptFlagKeys)),
+    places,
+    typeIndexes,
+    groupKeys,
+  ]
+}
+
+function listText(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list)
 }
 
 function answerOf({ person, groups, cohorts, hash_keys }: Row): StoredAnswer {

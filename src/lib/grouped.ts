@@ -1,0 +1,69 @@
+// Questions that are cheaper together, as with a group commit: whoever comes while a group is being answered waits and
+// becomes part of the next. Nobody waits for others to come, so who comes alone is answered as fast as without this.
+
+export interface GroupedOptions<Question, Answer> {
+  /** Answers in the order of the questions. Must not reject. */
+  readonly answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>
+  /** Questions in a group. */
+  readonly groupMax: number
+  /** Groups that are answered at a time. */
+  readonly groupsMax: number
+  /** Questions that wait or are being answered. */
+  readonly questionsMax: number
+  /** An answer later than this is of no use (ms). */
+  readonly waitMsMax: number
+}
+
+interface Asked<Question, Answer> {
+  readonly question: Question
+  /** Null once nobody waits for the answer. */
+  resolve: ((answer: Answer | null) => void) | null
+}
+
+/** Returns the function that asks. It resolves to null when it is too late, or when too many have asked. */
+export function grouped<Question, Answer>(
+  options: GroupedOptions<Question, Answer>,
+): (question: Question) => Promise<Answer | null> {
+  const { answerAll, groupMax, groupsMax, questionsMax, waitMsMax } = options
+  let waiting: Asked<Question, Answer>[] = []
+  let groups = 0
+  let questions = 0
+
+  const answerGroup = async (group: readonly Asked<Question, Answer>[]): Promise<void> => {
+    groups++
+    const answers = await answerAll(group.map(({ question }) => question))
+    groups--
+    questions -= group.length
+    // Before the answers are worked on: the next group is on its way meanwhile.
+    startGroups()
+    for (let index = 0; index < group.length; index++) group[index]!.resolve?.(answers[index]!)
+  }
+  const startGroups = (): void => {
+    while (groups < groupsMax && waiting.length > 0) {
+      const group = waiting.slice(0, groupMax)
+      waiting = waiting.slice(groupMax)
+      void answerGroup(group)
+    }
+  }
+  return (question) => {
+    if (questions >= questionsMax) return Promise.resolve(null)
+    questions++
+    return new Promise((resolve) => {
+      const asked: Asked<Question, Answer> = { question, resolve: null }
+      const giveUp = (): void => {
+        asked.resolve = null
+        const before = waiting.length
+        waiting = waiting.filter((one) => one !== asked)
+        if (waiting.length < before) questions--
+        resolve(null)
+      }
+      const timer = setTimeout(giveUp, waitMsMax)
+      asked.resolve = (answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      }
+      waiting.push(asked)
+      startGroups()
+    })
+  }
+}
