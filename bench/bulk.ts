@@ -95,6 +95,7 @@ async function importUnderLoad(
       { name: 'answers to bulk bodies', value: bodies.map(describeAnswer).join(', ') },
       { name: 'singles, server quiet', value: describeTimes(phases.quiet) },
       { name: 'singles, body being accepted', value: describeTimes(phases.accepting) },
+      { name: 'singles that overtook a body', value: String(phases.overtaking) },
       { name: 'singles, events being loaded', value: describeTimes(phases.loading) },
       { name: 'peak RSS', value: formatBytes(peakRssBytes) },
       ...describeVerdict(verdict),
@@ -104,9 +105,9 @@ async function importUnderLoad(
   }
 }
 
-/** Latencies of the single events (ms), by what the server was doing when they were sent. */
+/** Latencies of the single events (ms), by what the server was doing when they were sent; how many overtook a body. */
 function splitByPhase(singles: SentRequest[], bodies: SentRequest[], appliedMs: number[]) {
-  const phases = { quiet: [] as number[], accepting: [] as number[], loading: [] as number[] }
+  const phases = { quiet: [] as number[], accepting: [] as number[], loading: [] as number[], overtaking: 0 }
   const spans = bodies.map(({ attempts }, index) => ({
     sentMs: attempts[0]!.sentMs,
     endMs: attempts[0]!.endMs!,
@@ -117,8 +118,10 @@ function splitByPhase(singles: SentRequest[], bodies: SentRequest[], appliedMs: 
     const latencyMs = (endMs ?? Number.POSITIVE_INFINITY) - sentMs
     const span = spans.find((one) => sentMs >= one.sentMs && sentMs < one.appliedMs)
     if (span === undefined) phases.quiet.push(latencyMs)
-    else if (sentMs < span.endMs) phases.accepting.push(latencyMs)
-    else phases.loading.push(latencyMs)
+    else if (sentMs < span.endMs) {
+      phases.accepting.push(latencyMs)
+      if (sentMs + latencyMs < span.endMs) phases.overtaking++
+    } else phases.loading.push(latencyMs)
   }
   return phases
 }

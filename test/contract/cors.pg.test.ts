@@ -39,7 +39,8 @@ t.test('every answer can be read by the browser that asked, errors too (case 33)
     { path: '/e/', body: '{', status: 400 },
     { path: '/e/', body: single('cors', { api_key: 'phc_nobody' }), status: 401 },
     { path: '/e/', body: Buffer.alloc(20 * 1024 * 1024 + 1, ' '), status: 413 },
-    { path: '/array/phc_nobody/config', body: {}, status: 404 },
+    { path: '/static/unknown.js', body: {}, status: 404 },
+    { path: '/array/phc_nobody/config', body: {}, status: 405 },
   ]
   for (const { path, body, status } of requests) {
     const reply = await server.post(path, body, { origin })
