@@ -41,7 +41,8 @@ export function missingProperties(
     case EventName.$feature_flag_called:
       return join(
         missing(hasValue(scan, spans, Property.$feature_flag), '$feature_flag'),
-        missing(hasValue(scan, spans, Property.$feature_flag_response), '$feature_flag_response'),
+        // null is an answer: posthog-python says so of a flag that the server did not tell of.
+        missing(spans.starts[Property.$feature_flag_response]! > 0, '$feature_flag_response'),
       )
     default:
       return null

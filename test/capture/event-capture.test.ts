@@ -309,6 +309,13 @@ t.test('stores an event that lacks what its name asks for, with a warning that n
   t.equal(missing('survey shown', {}), 'missing: $survey_id')
   t.equal(missing('survey dismissed', { $survey_id: '1' }), undefined)
   t.equal(missing('$feature_flag_called', {}), 'missing: $feature_flag, $feature_flag_response')
+  const unknownFlag = { $feature_flag: 'off', $feature_flag_response: null }
+  t.equal(
+    missing('$feature_flag_called', unknownFlag),
+    undefined,
+    'an SDK says null of a flag without a value',
+  )
+  t.equal(missing('$feature_flag_called', { ...unknownFlag, $feature_flag: null }), 'missing: $feature_flag')
   t.equal(missing('custom', {}), undefined)
 })
 

@@ -299,7 +299,9 @@ function lacksProperty(name: string, properties: JsonObject): boolean {
   if (name === '$groupidentify') return lacks('$group_type', '$group_key') || !isObject(properties.$group_set)
   if (name === 'survey sent') return lacks('$survey_id', '$survey_response')
   if (name === 'survey shown' || name === 'survey dismissed') return lacks('$survey_id')
-  if (name === '$feature_flag_called') return lacks('$feature_flag', '$feature_flag_response')
+  if (name === '$feature_flag_called') {
+    return lacks('$feature_flag') || properties.$feature_flag_response === undefined
+  }
   return false
 }
 
