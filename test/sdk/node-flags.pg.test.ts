@@ -7,7 +7,7 @@ import { queryEvents } from '../support/rows.ts'
 import { startServerProcess } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { type Gate, openGate } from './gate.ts'
-import { defineShopFlags, variantsOfUsers } from './shop-flags.ts'
+import { defineShopFlags, freeFlags, proFlags, variantsOfUsers } from './shop-flags.ts'
 
 const server = await startServerProcess(t)
 await defineShopFlags(server)
@@ -103,14 +103,6 @@ const free: Context = {
   personProperties: { plan: 'free' },
   groups: { company: 'acme' },
   groupProperties: { company: { tier: 'tin' } },
-}
-const proFlags = { 'beta-feature': 'test', pros: true, 'after-pros': true, cohorted: true, gold: true }
-const freeFlags = {
-  'beta-feature': 'control',
-  pros: false,
-  'after-pros': false,
-  cohorted: false,
-  gold: false,
 }
 
 for (const version of versions) {

@@ -25,6 +25,24 @@ export const variantsOfUsers = {
   user10: 'control',
 } as const
 
+/** What user1 has with the plan pro in a company of the tier gold; remote configuration and inactive flags aside. */
+export const proFlags = {
+  'beta-feature': 'test',
+  pros: true,
+  'after-pros': true,
+  cohorted: true,
+  gold: true,
+} as const
+
+/** What user2 has with the plan free in a company of the tier tin. */
+export const freeFlags = {
+  'beta-feature': 'control',
+  pros: false,
+  'after-pros': false,
+  cohorted: false,
+  gold: false,
+} as const
+
 /** Sends a definition and returns what was made of it. */
 export async function define(server: TestServer, resource: string, body: object): Promise<{ id: number }> {
   const authorization = `Bearer ${server.personalApiKey}`
