@@ -1,8 +1,9 @@
 // Lists a project's events, newest first, page by page.
 //
 // Order and cursor are (timestamp, lane, position, index): the last three make it strict, so a page never repeats or
-// skips an event, whatever arrives in between. The rows of a page are chosen by these columns alone and only then
-// read whole: the wide columns of everything else stay untouched (1 M rows: 26 ms).
+// skips an event, whatever arrives in between. The rows of a page are chosen by these columns alone, then measured, and
+// only then read whole: the wide columns of everything else stay untouched (1 M rows: 26 ms), and of a page of large
+// events no more is in memory at once than the page may hold.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
@@ -71,15 +72,21 @@ export async function listEvents(connection: DuckDBConnection, filter: EventFilt
     with page as (
       select row_id from events where ${where} order by ${order} limit ${parameters.add(limit + 1, 'bigint')}
     ), measured as (
-      select *, count(*) over () as found,
-        coalesce(sum(strlen(properties)) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
+      select row_id, count(*) over () as found,
+        coalesce(sum(bytes) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
           as bytes_before
-      from events where ${project} and row_id in (select row_id from page)
+      from (
+        select row_id, timestamp, lane, position, index, strlen(properties) as bytes
+        from events where ${project} and row_id in (select row_id from page)
+      )
     )
     select uuid::varchar, event, distinct_id, person_id::varchar, epoch_us(timestamp)::double,
       epoch_us(received_at)::double, properties::varchar, elements_chain, historical, anonymous, lane::double,
       position::double, index::double, found::double
-    from measured where bytes_before < ${parameters.add(pageBytesMax, 'bigint')}
+    from events join (
+      select row_id, found from measured where bytes_before < ${parameters.add(pageBytesMax, 'bigint')}
+    ) using (row_id)
+    where ${project}
     order by ${order} limit ${parameters.add(limit, 'bigint')}`
   try {
     const reader = await connection.runAndReadAll(sql, parameters.values)

@@ -61,15 +61,16 @@ export function writeIds(sink: TextSink, ids: Uint8Array): void {
   sink.size = at
 }
 
-/** Bytes that `writeInteger` needs at most: a sign, 17 digits, a separator. */
+/** Bytes that `writeInteger` needs at most: a sign, 18 digits, a separator. */
 export const integerSizeMax = 24
 
 /** Appends an integer. Room must be reserved. */
 export function writeInteger(sink: TextSink, value: number): void {
   const { bytes } = sink
   if (value < 0 || value > Number.MAX_SAFE_INTEGER) {
-    // Years before 1970 and after 2255: rare, and beyond what the halves below can hold.
-    sink.size += bytes.write(`${value}\x1e`, sink.size, 'latin1')
+    // Years before 1970 and after 2255: rare, and beyond what the halves below can hold. Every digit of the value: the
+    // shortest text of a number from 2^53 on may be that of another integer.
+    sink.size += bytes.write(`${BigInt(value)}\x1e`, sink.size, 'latin1')
     return
   }
   const high = Math.floor(value / 1e8)

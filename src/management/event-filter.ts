@@ -127,7 +127,7 @@ const laneMax = 255
 const indexMax = 0xffffffff
 
 function cursorValues(text: string): [number, number, number, number] | null {
-  const numbers = /^\[(-?\d{1,16}),(\d{1,3}),(\d{1,16}),(\d{1,10})\]$/.exec(
+  const numbers = /^\[(-?\d{1,18}),(\d{1,3}),(\d{1,16}),(\d{1,10})\]$/.exec(
     Buffer.from(text, 'base64url').toString(),
   )
   if (numbers === null) return null

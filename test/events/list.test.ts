@@ -2,7 +2,8 @@ import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
 import { type EventFilter, type EventPage, listEvents } from '../../src/events/list.ts'
 import type { PropertyFilter, PropertyOperator, PropertyValue } from '../../src/events/property-filter.ts'
-import type { Micros } from '../../src/lib/clock.ts'
+import { openStore } from '../../src/events/store.ts'
+import { type Micros, systemClock } from '../../src/lib/clock.ts'
 import { uuidOf } from './make-batch.ts'
 import { FakeJournal, openWorld, type World } from './world.ts'
 
@@ -67,6 +68,11 @@ t.before(async () => {
     ],
   })
   journal.append({ projectId: 2, rows: [{ uuid: uuidOf(9), timestampMicros: 9000 }] })
+  const years = [-62_167_219_200_000_000, -62_135_596_800_000_000, 253_402_300_799_999_000]
+  journal.append({
+    projectId: 4,
+    rows: years.map((timestampMicros, n) => ({ uuid: uuidOf(0x20 + n), timestampMicros })),
+  })
   journal.append(
     { historical: true, rows: [{ uuid: uuidOf(5), timestampMicros: 2000, event: 'a', anonymous: true }] },
     'historical',
@@ -123,6 +129,17 @@ t.test('pages through events of the same time without repeating or skipping one'
   const two = await list({ limit: 2 })
   t.strictSame(two.next, { timestampMicros: 2000, lane: 1, position: 0, index: 0 })
   t.equal(names(await list({ limit: 3, cursor: two.next })), '04 03 01')
+})
+
+t.test('pages from the year 9999 to the year 0', async (t) => {
+  const seen: string[] = []
+  let cursor = null
+  do {
+    const page: EventPage = await list({ projectId: 4, limit: 1, cursor })
+    seen.push(names(page))
+    cursor = page.next
+  } while (cursor !== null && seen.length < 9)
+  t.strictSame(seen, ['22', '21', '20'])
 })
 
 t.test('filters by properties', async (t) => {
@@ -192,4 +209,27 @@ t.test('ends a page early when its properties are large', async (t) => {
   const second = await listEvents(large.store.writer, { ...all, cursor: first.next })
   t.equal(names(second), '01 00')
   t.equal(second.next, null)
+})
+
+t.test('lists events that are larger together than the memory there is', async (t) => {
+  const large = await openStore({
+    dataDir: t.testdir(),
+    memoryLimitBytes: 192 * 1024 * 1024,
+    threads: 2,
+    isJournalComplete: true,
+    clock: systemClock,
+  })
+  t.teardown(() => large.close())
+  for (let n = 1; n <= 60; n++) {
+    await large.writer.run(
+      `insert into event select 1, $1::uuid, 'a', 'x', $1::uuid, now(), now(),
+         '{"a":"' || repeat(md5(random()::varchar), 32_700) || '"}', '', false, false, 0, $2::integer, 0`,
+      [uuidOf(n), n],
+    )
+    if (n % 10 === 0) await large.writer.run('checkpoint')
+  }
+  const page = await listEvents(large.writer, all)
+  t.equal(page.events.length, 33, '32 MiB of text, and what came over it')
+  t.equal(page.events[0]?.propertiesText.length, 1_046_408)
+  t.match(page.next, { position: page.events[32]?.position })
 })

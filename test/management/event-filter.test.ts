@@ -76,6 +76,11 @@ t.test('decodes the cursors it encodes and no others', async (t) => {
   t.strictSame(decodeCursor(encodeCursor(cursor)), cursor)
   const before1970 = { ...cursor, timestampMicros: -5 as Micros } // a moment in microseconds
   t.strictSame(decodeCursor(encodeCursor(before1970)), before1970)
+  // The first moment that is stored, the zero of .NET and Go, and the last.
+  for (const micros of [-62_167_219_200_000_000, -62_135_596_800_000_000, 253_402_300_799_999_000]) {
+    const farAway = { ...cursor, timestampMicros: micros as Micros } // as above
+    t.strictSame(decodeCursor(encodeCursor(farAway)), farAway)
+  }
   const forged = ['', 'x', '[1,2,3]', '[1,256,3,4]', '[1,2,3,4294967296]', '[1,2,3,"4"]', '[1,2,3,4] or 1']
   for (const text of forged) {
     t.throws(() => decodeCursor(Buffer.from(text).toString('base64url')), {
