@@ -9,7 +9,7 @@ export interface MirrorCursor {
   readonly seq: number
   /** What the outbox has marked that change with; null where `seq` is 0. */
   readonly mark: string | null
-  /** What the base of the mirror lacks, in the words of whoever copies it; null once it is complete. */
+  /** What the mirror lacks before it can be read, in the words of whoever copies its base; null once it can be. */
   readonly rest: string | null
 }
 

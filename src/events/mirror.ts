@@ -4,8 +4,8 @@
 // is not written: after any crash, and after an answer that was lost, the sender asks where to go on.
 //
 //   none       nothing was sent yet
-//   copying    a new generation gets its base, page by page from Postgres, or slice by slice from the generation
-//              before; reads use that one meanwhile
+//   copying    a new generation gets its base, page by page from Postgres and then the changes meanwhile, or slice by
+//              slice from the generation before; reads use that one meanwhile
 //   complete   changes are added
 //
 // CPU ms of reads of 1 M events, half of them of the project asked for; the table, the view over a base of 100,000
@@ -83,7 +83,8 @@ export class Mirror {
     const cursor = this.#place?.cursor ?? null
     if (!sameCursor(from, cursor) || isSlice(cursor)) return this.mirrored
     const generation = (this.#place?.generation ?? 0) + (isAnew ? 1 : 0)
-    const isBase = isAnew || from?.rest !== null
+    // Rows of a base come at the place where it was begun.
+    const isBase = isAnew || to.seq === from?.seq
     const write = () => writeChanges(this.#connection, generation, changes, isBase)
     await this.#write(generation, to, isBase, write)
     return this.mirrored
@@ -163,11 +164,21 @@ export class Mirror {
       if (failureOf(error) === 'fatal') throw new ServiceError('storage_failed', { detail, cause: error })
       // Refused when the failure has already ended the transaction, which is as good.
       await this.#connection.run('rollback').catch(() => null)
+      await this.#readAgain(detail)
+      throw new ServiceError('events_unavailable', { detail, cause: error })
+    }
+  }
+
+  /** Errors: storage_failed. Not knowing where the mirror stands, nothing may be added: the next start reads it. */
+  async #readAgain(failure: string): Promise<void> {
+    try {
       const { place, counts, isBeforeLeft } = await readMirror(this.#connection)
       this.#place = place
       this.#counts = counts
       this.#isBeforeLeft = isBeforeLeft
-      throw new ServiceError('events_unavailable', { detail, cause: error })
+    } catch (cause) {
+      const detail = `${failure}; then the mirror could not be read: ${shortMessage(cause)}`
+      throw new ServiceError('storage_failed', { detail, cause })
     }
   }
 }

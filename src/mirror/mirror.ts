@@ -11,6 +11,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Events } from '../events/client.ts'
+import type { MirrorState } from '../events/mirror-writer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Persons, PersonsState } from '../persons/client.ts'
 import type { ChangesEnd } from '../persons/persons-store.ts'
@@ -122,7 +123,7 @@ class MirrorPump implements Mirror {
     const cursor = mirror?.cursor ?? null
     if (end === null) return 0
     // What copies itself, which is upkeep, is read meanwhile; a base that comes from Postgres is not.
-    const isBaseLacking = cursor !== null && cursor.rest !== null && mirror?.isTendingDue === false
+    const isBaseLacking = cursor !== null && cursor.rest !== null && !isCopyingItself(mirror)
     if (cursor?.epoch !== end.epoch || isBaseLacking) return Math.max(1, end.seq)
     // An outbox that ends before the mirror is another one.
     return end.seq < cursor.seq ? 1 : end.seq - cursor.seq
@@ -180,6 +181,8 @@ class MirrorPump implements Mirror {
       await events.mirror.tend()
       return true
     }
+    // What copies itself takes no page before it is done, and a stop does not wait for that.
+    if (isCopyingItself(mirror)) return false
     if (this.#isPruneDue && mirror.checkpointed !== null) {
       const count = await prune(postgres, mirror.checkpointed, pruneRowsMax)
       this.#isPruneDue = count === pruneRowsMax
@@ -212,4 +215,10 @@ class MirrorPump implements Mirror {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
   }
+}
+
+/** True while it gets its base from the one before. */
+function isCopyingItself(mirror: MirrorState | null): boolean {
+  const rest = mirror?.cursor?.rest ?? null
+  return rest !== null && mirror?.isTendingDue === true
 }

@@ -9,7 +9,7 @@ import type { MirrorChange, MirrorCursor, MirrorPage } from '../events/mirror-pa
 import type { StoreChange } from '../identity/changes.ts'
 import type { ChangesEnd } from '../persons/persons-store.ts'
 import type { Session } from '../postgres/pool.ts'
-import { baseBegin, readBase } from './base.ts'
+import { baseBegin, goalOf, type MarkedEnd, readBase, restUpTo } from './base.ts'
 
 /** What comes next for the mirror. */
 export interface Next {
@@ -40,23 +40,34 @@ export async function readNext(
   cursor: MirrorCursor | null,
   rowsMax: number,
 ): Promise<Next> {
-  if (cursor !== null && cursor.rest !== null) {
-    const page = await readBase(postgres, cursor, rowsMax)
-    return { page, end: { epoch: cursor.epoch, seq: cursor.seq } }
-  }
+  const rest = cursor?.rest ?? null
+  const goal = rest === null ? null : goalOf(rest)
+  if (cursor !== null && rest !== null && goal === null) return await readOnInBase(postgres, cursor, rowsMax)
   const { end, rows } = await readChanges(postgres, cursor, rowsMax)
   if (end === null) return { page: null, end }
   if (cursor === null || cursor.epoch !== end.epoch) return await beginAnew(postgres, cursor)
   const changes = changesBehind(cursor, rows)
   const isReached = end.seq === cursor.seq
-  if (changes === null || (changes.length === 0 && !isReached)) {
-    await renewEpoch(postgres, cursor.epoch)
-    return await beginAnew(postgres, cursor)
-  }
+  const atGoal = rows.find(({ seq }) => seq === goal?.seq)
+  const isGoalLost = goal !== null && (end.seq < goal.seq || (atGoal && atGoal.mark !== goal.mark))
+  if (changes === null || (changes.length === 0 && !isReached) || isGoalLost)
+    return await beginInNewEpoch(postgres, cursor)
   const last = rows.at(-1)
   if (isReached || last === undefined) return { page: null, end }
-  const to = { epoch: end.epoch, seq: last.seq, mark: last.mark, rest: null }
+  const isWhole = goal === null || last.seq >= goal.seq
+  const to = { epoch: end.epoch, seq: last.seq, mark: last.mark, rest: isWhole ? null : rest }
   return { page: { from: cursor, to, isAnew: false, changes }, end }
+}
+
+/** Reads the next page of the base; the last of them says which changes are lacking then. */
+async function readOnInBase(postgres: Session, cursor: MirrorCursor, rowsMax: number): Promise<Next> {
+  const page = await readBase(postgres, cursor, rowsMax)
+  if (page.to.rest !== null) return { page, end: { epoch: cursor.epoch, seq: cursor.seq } }
+  const end = await readEnd(postgres)
+  if (end === null) return { page: null, end }
+  if (end.epoch !== cursor.epoch || end.seq < cursor.seq) return await beginInNewEpoch(postgres, cursor)
+  const rest = end.seq === cursor.seq ? null : restUpTo(end)
+  return { page: { ...page, to: { ...page.to, rest } }, end }
 }
 
 /** Deletes changes that nobody needs any more, at most `rowsMax`. Returns how many that were. */
@@ -113,21 +124,27 @@ function changesBehind(cursor: MirrorCursor, rows: readonly ChangeRow[]): Mirror
   }))
 }
 
-async function renewEpoch(postgres: Session, epoch: string): Promise<void> {
+/** What the mirror has is of another history than the outbox. */
+async function beginInNewEpoch(postgres: Session, from: MirrorCursor): Promise<Next> {
   await postgres.query(
     'update persons_progress set change_epoch = gen_random_uuid(), change_seq = 0 where change_epoch = $1',
-    [epoch],
+    [from.epoch],
   )
+  return await beginAnew(postgres, from)
 }
 
 async function beginAnew(postgres: Session, from: MirrorCursor | null): Promise<Next> {
-  const { rows } = await postgres.query<ChangesEnd & { mark: string | null }>(
+  const end = await readEnd(postgres)
+  if (end === null) return { page: null, end }
+  const to = { ...end, rest: baseBegin }
+  return { page: { from, to, isAnew: true, changes: [] }, end }
+}
+
+async function readEnd(postgres: Session): Promise<MarkedEnd | null> {
+  const { rows } = await postgres.query<MarkedEnd>(
     `select change_epoch as epoch, change_seq as seq, mark
      from persons_progress
      left join store_change on store_change.epoch = change_epoch and store_change.seq = change_seq`,
   )
-  const end = rows[0]
-  if (end === undefined) return { page: null, end: null }
-  const to = { ...end, rest: baseBegin }
-  return { page: { from, to, isAnew: true, changes: [] }, end }
+  return rows[0] ?? null
 }

@@ -144,6 +144,19 @@ t.test('a mirror that begins anew is read once its base is complete', async (t) 
   world.close()
 })
 
+t.test('a mirror that begins anew is read when it has the changes behind its base', async (t) => {
+  const { world, mirror } = await open(t)
+  const anew = at(7, 'all', epochB)
+  await mirror.apply(page(null, anew, []))
+  const whole = at(7, 'changes', epochB)
+  await mirror.apply(page(anew, whole, [override(7, 1, 2), override(7, 3, 2)]))
+  await mirror.apply(page(whole, at(8, 'changes', epochB), [override(8, 1, 4)]))
+  t.equal(await personsOf(world), '01 02 03 04 05 06')
+  await mirror.apply(page(at(8, 'changes', epochB), at(9, null, epochB), [override(9, 3, 4)]))
+  t.equal(await personsOf(world), '04 02 04 04 05 06', 'each event once')
+  world.close()
+})
+
 t.test('copies itself when changes outnumber what there was, slice by slice', async (t) => {
   const { world, mirror, reopen } = await open(t, { copyChangesMin: 6, sliceRows: 2 })
   await mirror.apply(page(null, at(0), []))
@@ -203,6 +216,28 @@ t.test(
     world.close()
   },
 )
+
+t.test('adds nothing when it cannot know whether a page was written', async (t) => {
+  const { world } = await open(t)
+  const { writer } = world.store
+  let isLost = false
+  const failing = new Proxy(writer, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return async (sql: string, ...rest: unknown[]) => {
+        if (isLost) throw new Error('Out of Memory Error: no reads')
+        const result = await value.call(target, sql, ...rest)
+        isLost = sql === 'commit'
+        if (isLost) throw new Error('IO Error: unknown outcome')
+        return result
+      }
+    },
+  })
+  const mirror = await Mirror.open(failing, { clock: systemClock, killAt: null })
+  await t.rejects(mirror.apply(page(null, at(0), [])), { code: 'storage_failed' })
+  world.close()
+})
 
 t.test('says that it has not written a page that the store refuses, and stands where it stood', async (t) => {
   const { world, mirror } = await open(t)

@@ -1,10 +1,14 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Events, openEvents } from '../../src/events/client.ts'
+import type { EventsTasks } from '../../src/events/messages.ts'
+import { MirrorWriter } from '../../src/events/mirror-writer.ts'
 import { openJournal } from '../../src/journal/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openMirror } from '../../src/mirror/mirror.ts'
 import type { ChangesEnd } from '../../src/persons/persons-store.ts'
+import { uuidOf } from '../events/make-batch.ts'
 import { addProjects } from '../persons/world.ts'
 import { freshPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -224,4 +228,32 @@ t.test('the outbox forgets what a checkpoint of the events store has made safe',
   t.equal((await world.box.end()).seq, 11_001)
   t.equal((await overrides(world)).length, 11_001)
   await world.close()
+})
+
+t.test('a stop does not wait for a mirror that copies itself, and finds nothing wrong with it', async (t) => {
+  const cursor = { epoch: uuidOf(0xe), seq: 7, mark: uuidOf(7), rest: 'slice 1 of 4' }
+  const end = { epoch: cursor.epoch, seq: 9 }
+  let tended = 0
+  const writer = new MirrorWriter({
+    // Never done: the answer of every task, as the store's thread types it.
+    write: async <K extends 'mirror' | 'tend_mirror'>(kind: K) => {
+      await delay(1)
+      if (kind === 'tend_mirror') tended++
+      return { cursor, isTendingDue: true, walBytes: 0 } as EventsTasks[K][1]
+    },
+    wrote: () => {},
+  })
+  const warnings: string[] = []
+  const mirror = openMirror({
+    postgres: { query: () => Promise.reject(new Error('nobody asks')) },
+    events: { mirror: writer, onCheckpoint: () => {} },
+    persons: { state: () => ({ changes: end }), onApplied: () => {} },
+    log: { warn: (_, message) => warnings.push(message) },
+    clock: systemClock,
+  })
+  writer.opened({ cursor, isTendingDue: true })
+  await until(() => tended > 2)
+  await mirror.close()
+  t.same(warnings, [])
+  t.same(mirror.state(), { waiting: 2, reason: null })
 })

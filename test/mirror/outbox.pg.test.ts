@@ -73,6 +73,39 @@ t.test('what happens while a base is copied comes behind it', async (t) => {
   t.equal(cursor?.seq, 4)
 })
 
+t.test('a mirror is read once it has what happened while its base was copied', async (t) => {
+  const outbox = await open(t)
+  await outbox.moveMany(3)
+  let page = (await readNext(outbox.postgres, null, 2)).page
+  // A change between two pages of the same table, before the one and behind the other.
+  for (; page !== null && page.changes.length === 0; )
+    page = (await readNext(outbox.postgres, page.to, 2)).page
+  await outbox.moveMany(4)
+  const rests: (string | null)[] = []
+  for (let cursor = page?.to ?? null; cursor !== null; ) {
+    rests.push(cursor.rest)
+    cursor = (await readNext(outbox.postgres, cursor, 2)).page?.to ?? null
+  }
+  t.match(rests, [/^person_override/, /^person_override/, /^changes up to 7 /, /^changes up to 7 /, null])
+})
+
+t.test('a database restored while a base was copied begins another', async (t) => {
+  const outbox = await open(t)
+  await outbox.moveMany(3)
+  const backup = await outbox.backUp()
+  const begin = (await readNext(outbox.postgres, null, 10)).page
+  await outbox.move(1, 2)
+  let copied = begin
+  while (copied !== null && !copied.to.rest?.startsWith('changes'))
+    copied = (await readNext(outbox.postgres, copied.to, 10)).page
+  t.match(copied?.to, { seq: 3 })
+  await outbox.restore(backup)
+  t.match(await readNext(outbox.postgres, copied?.to ?? null, 10), { page: { isAnew: true, to: { seq: 0 } } })
+  await outbox.restore(backup)
+  await outbox.moveMany(2)
+  t.match((await readNext(outbox.postgres, copied?.to ?? null, 10)).page, { isAnew: true }, 'by the mark')
+})
+
 t.test('an epoch that the mirror does not know, and changes that are missing, begin a base', async (t) => {
   const outbox = await open(t)
   await outbox.moveMany(3)
