@@ -16,6 +16,8 @@ export interface Principal {
   readonly scopedOrganizations: readonly string[]
   /** Projects the key is limited to; empty is without limit. */
   readonly scopedProjects: readonly number[]
+  /** When the key ends, as Postgres shows a moment; null when it does not. */
+  readonly expiresAt: string | null
   readonly userId: number
   readonly userUuid: string
   readonly email: string
@@ -53,6 +55,7 @@ interface KeyRow {
   readonly scopes: string[]
   readonly scoped_organizations: string[]
   readonly scoped_teams: number[]
+  readonly expires_at: string | null
   readonly is_stale: boolean
   readonly user_id: number
   readonly uuid: string
@@ -62,7 +65,8 @@ interface KeyRow {
 }
 
 const findKey = `
-  select key.id, key.scopes, key.scoped_organizations::text[], key.scoped_teams, key.user_id,
+  select key.id, key.scopes, key.scoped_organizations::text[], key.scoped_teams, key.expires_at,
+    key.user_id,
     coalesce(key.last_used_at < to_timestamp($2) - make_interval(secs => $3), true) as is_stale,
     app_user.uuid, app_user.email,
     coalesce(app_user.current_organization_id, (select organization_id from membership
@@ -111,6 +115,7 @@ function principalOf(row: KeyRow): Principal {
     scopes: row.scopes,
     scopedOrganizations: row.scoped_organizations,
     scopedProjects: row.scoped_teams,
+    expiresAt: row.expires_at,
     userId: row.user_id,
     userUuid: row.uuid,
     email: row.email,

@@ -11,6 +11,8 @@ export interface Power {
   readonly scopes: readonly string[]
   readonly scoped_organizations: readonly string[]
   readonly scoped_teams: readonly number[]
+  /** Null: without end. */
+  readonly expires_at: string | null
 }
 
 /** Errors: invalid_choice for a scope that does not exist. */
@@ -23,7 +25,10 @@ export function checkScopes(scopes: readonly string[]): void {
 }
 
 /** Errors: does_not_exist for a tenant that the caller's key does not open. */
-export async function checkTenants(session: Session, power: Omit<Power, 'scopes'>): Promise<void> {
+export async function checkTenants(
+  session: Session,
+  power: Pick<Power, 'scoped_organizations' | 'scoped_teams'>,
+): Promise<void> {
   const { rows } = await session.query<{ organization: string | null; project: number | null }>(
     `select (select id from unnest($1::uuid[]) id where id not in (select id from organization) limit 1)
         as organization,
@@ -37,13 +42,16 @@ export async function checkTenants(session: Session, power: Omit<Power, 'scopes'
 
 /** Errors: permission_denied when `power` is more than the key of `principal` has. */
 export function checkCovers(principal: Principal, power: Power): void {
-  const { scopes, scopedOrganizations, scopedProjects } = principal
+  const { scopes, scopedOrganizations, scopedProjects, expiresAt } = principal
   const missing = power.scopes.find((scope) =>
     isScope(scope) ? !isGranted(scopes, scope) : !scopes.includes('*'),
   )
   if (missing !== undefined) throw denied(`API key missing required scope '${missing}'`)
   if (!isWithin(power.scoped_organizations, scopedOrganizations)) {
     throw denied('API keys with scoped organizations can only give access to those organizations.')
+  }
+  if (!endsWith(power.expires_at, expiresAt)) {
+    throw denied('API keys that expire can only give access until then.')
   }
   if (!isWithin(power.scoped_teams, scopedProjects)) {
     throw denied('API keys with scoped projects can only give access to those projects.')
@@ -53,6 +61,11 @@ export function checkCovers(principal: Principal, power: Power): void {
 /** True when a limit is at least as narrow as another. */
 function isWithin<T>(limit: readonly T[], other: readonly T[]): boolean {
   return other.length === 0 || (limit.length > 0 && limit.every((one) => other.includes(one)))
+}
+
+/** True when one key ends with another, or before it. */
+function endsWith(end: string | null, other: string | null): boolean {
+  return other === null || (end !== null && Date.parse(end.replace(',', '.')) <= Date.parse(other))
 }
 
 function denied(detail: string): ServiceError {

@@ -18,6 +18,7 @@ const owner: Principal = {
   scopes: ['*'],
   scopedOrganizations: [],
   scopedProjects: [],
+  expiresAt: null,
   userId: 3,
   userUuid: '00000000-0000-4000-8000-000000000003',
   email: 'owner@spate.example',

@@ -9,6 +9,7 @@ const administrator: Principal = {
   scopes: ['*'],
   scopedOrganizations: [],
   scopedProjects: [],
+  expiresAt: null,
   userId: 2,
   userUuid: '00000000-0000-4000-8000-000000000002',
   email: 'administrator@spate.example',

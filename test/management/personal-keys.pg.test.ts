@@ -1,5 +1,5 @@
 import t from 'tap'
-import { addKey, ids, jsonOf, openWorld } from '../api/world.ts'
+import { addKey, ids, jsonOf, openWorld, validationError } from '../api/world.ts'
 
 const path = '/api/personal_api_keys/'
 
@@ -94,6 +94,53 @@ t.test('a key gives no more than it has', async (t) => {
   t.equal((await make({ scopes: ['project:read'] }, 'phx_reads')).status, 201)
   t.equal((await make({ scopes: ['*'], scoped_organizations: [ids.ours] }, 'phx_ours')).status, 201)
   t.equal((await make({ scopes: ['*'], scoped_teams: [1] }, 'phx_first')).status, 201)
+})
+
+t.test('a key that expires makes none that lasts longer', async (t) => {
+  const world = await openWorld(t)
+  await addKey(world.postgres, 'phx_brief', 1, { expiresAt: '2024-05-02T00:00:00Z' })
+  const detail = 'API keys that expire can only give access until then.'
+  const denied = {
+    status: 403,
+    text: JSON.stringify({ type: 'authentication_error', code: 'permission_denied', detail, attr: null }),
+  }
+  const body = { label: 'x', scopes: ['*'] }
+  for (const expires_at of [undefined, null, '2024-05-02T00:00:00.001Z', '2024-05-02T01:00:00+00:30']) {
+    const made = await world.send('POST', path, { ...body, expires_at }, 'phx_brief')
+    t.match(made, denied, String(expires_at))
+  }
+  t.match(await world.send('PATCH', `${path}@current/`, { expires_at: null }, 'phx_brief'), denied)
+  for (const [method, suffix] of [
+    ['PATCH', ''],
+    ['POST', 'roll/'],
+    ['DELETE', ''],
+  ] as const)
+    t.match(await world.send(method, `${path}phx_member/${suffix}`, {}, 'phx_brief'), denied)
+  t.equal(jsonOf(await world.get(path)).count, 2)
+  const last = { ...body, expires_at: '2024-05-02T01:00:00+01:00' }
+  t.equal((await world.send('POST', path, last, 'phx_brief')).status, 201)
+  t.equal((await world.send('POST', `${path}@current/roll/`, {}, 'phx_brief')).status, 200)
+})
+
+t.test('a moment that the calendar does not have is refused', async (t) => {
+  const world = await openWorld(t)
+  const detail =
+    'Datetime has wrong format. Use one of these formats instead: ' +
+    'YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'
+  for (const expires_at of [
+    '2030-02-30T00:00:00Z',
+    '2030-04-31T00:00:00Z',
+    '2030-01-01T00:00:00+23:00',
+    '2030-01-01T00:00:00-16:00',
+    '2030-01-01T00:00:00+05:75',
+  ]) {
+    const made = await world.send('POST', path, { label: 'x', scopes: ['*'], expires_at })
+    t.match(made, validationError('invalid_input', detail, 'expires_at'), expires_at)
+  }
+  for (const expires_at of ['2028-02-29T00:00:00Z', '2030-01-01T00:00:00.5+15:59', '9999-12-31T23:59:59Z']) {
+    const made = await world.send('POST', path, { label: 'x', scopes: ['*'], expires_at })
+    t.equal(made.status, 201, made.text)
+  }
 })
 
 t.test('changes, rolls and revokes a key from the next request on', async (t) => {
