@@ -1,5 +1,6 @@
 // Destinations of batch exports on their way into the database: checked, addresses judged, secrets sealed.
 
+import { ServiceError } from '../errors.ts'
 import {
   type GivenConfig,
   mergeConfig,
@@ -39,9 +40,35 @@ const attr = 'destination'
 export function changedDestination(before: OpenDestination | null, given: GivenDestination): OpenDestination {
   const type = requireBuilt(given.type ?? before?.type ?? 'NoOp')
   const kept = before !== null && before.type === type ? before.config : {}
-  const config = mergeConfig(kept, given.config ?? {})
+  const sent = given.config ?? {}
+  const config = mergeConfig(kept, sent)
   readConfig(type, config)
+  if (before !== null && before.type === type) checkSecretsStay(before, { type, config }, sent)
   return { type, config }
+}
+
+/**
+ * Whoever may change an export must not be able to have its secrets sent to a server of their own: they were shown to
+ * nobody since they were stored. Another path on the same server is the same address.
+ * Errors: invalid_input naming the secrets that have to be sent anew, or given up by null.
+ */
+function checkSecretsStay(before: OpenDestination, after: OpenDestination, sent: GivenConfig): void {
+  if (addressOf(before) === addressOf(after)) return
+  const { secret } = splitConfig(before.config)
+  const kept = Object.keys(secret).filter((key) => secret[key] !== null && !Object.hasOwn(sent, key))
+  if (kept.length === 0) return
+  const detail =
+    'The address has changed, and stored secrets stay where they were meant to go: ' +
+    `send ${kept.join(', ')} again.`
+  throw new ServiceError('invalid_input', { detail, attr })
+}
+
+function addressOf({ type, config }: OpenDestination): string {
+  const { url, endpoint_url, host, port } = readConfig(type, config)
+  const origins = [url, endpoint_url].map((text) =>
+    typeof text === 'string' && URL.canParse(text) ? new URL(text).origin : text,
+  )
+  return JSON.stringify([...origins, String(host).toLowerCase(), port])
 }
 
 /** Judges the addresses of a destination before it is saved. Errors: address_refused. */
