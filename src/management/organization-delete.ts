@@ -18,6 +18,10 @@ export function organizationDelete(deletions: Pick<ProjectDeletions, 'carryOut'>
     response: null,
     handle: async ({ organization, sql }) => {
       await sql.transaction(async (session) => {
+        // Projects first, as everybody locks who changes something in one and then writes the organization's audit log.
+        await session.query('select from project where organization_id = $1 order by id for update', [
+          organization.id,
+        ])
         // Nobody adds a project meanwhile.
         await session.query('select from organization where id = $1 for update', [organization.id])
         const { rows } = await session.query<{ id: number }>(

@@ -46,6 +46,31 @@ t.test('an organization goes with everything, by its owner only', async (t) => {
   t.same(rows, [{ organizations: ['Theirs'], projects: [3], members: [4], current: null }])
 })
 
+t.test('a project and its organization may be deleted at once', async (t) => {
+  const world = await openWorld(t)
+  const waiting = async (count: number) =>
+    until(async () => {
+      const { rows } = await world.postgres.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return rows.length === count
+    })
+  const held = await world.postgres.hold()
+  await held.query('begin')
+  await held.query('select from project where id = 1 for update')
+  const project = world.get('/api/projects/1/', 'phx_administrator', 'DELETE')
+  await waiting(1)
+  const organization = world.get(`/api/organizations/${ids.ours}/`, 'phx_owner', 'DELETE')
+  await waiting(2)
+  await held.query('rollback')
+  held.release(true)
+  t.strictSame([(await project).status, (await organization).status], [204, 204])
+  const { rows } = await world.postgres.query(
+    'select array(select id from project) as projects, array(select project_id from project_deletion) as deleted',
+  )
+  t.same(rows, [{ projects: [3], deleted: [1, 2] }])
+})
+
 t.test('what a killed server has left is carried out, and again when old requests are over', async (t) => {
   const world = await openWorld(t)
   await world.postgres.query(`insert into project_deletion values (7, '2024-05-01T12:00:00Z')`)
