@@ -51,5 +51,5 @@ export function cycleThrough(
 
 function add(ids: Set<number>, value: unknown): void {
   const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
-  if (typeof id === 'number' && Number.isInteger(id) && id <= idMax) ids.add(id)
+  if (typeof id === 'number' && Number.isInteger(id) && id >= 1 && id <= idMax) ids.add(id)
 }

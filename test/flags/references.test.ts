@@ -22,7 +22,12 @@ t.test('finds what filters name, however deep', async (t) => {
   })
   t.same([...cohortIds].sort(), [7, 8, 9])
   t.same([...flagIds].sort(), [3, 4])
-  const none = referencesIn([null, { type: 'cohort', value: 'x' }, { type: 'flag', key: '99999999999' }])
+  const none = referencesIn([
+    null,
+    { type: 'cohort', value: 'x' },
+    { type: 'flag', key: '99999999999' },
+    { type: 'cohort', value: -3e9 },
+  ])
   t.same([none.cohortIds.size, none.flagIds.size], [0, 0])
 })
 
