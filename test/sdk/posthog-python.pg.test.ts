@@ -58,6 +58,28 @@ t.test(sdk, { skip }, async (t) => {
     t.same(JSON.parse(warnings.text).results, [])
   })
 
+  await t.test('sends again what was answered 503, and it is stored once', async (t) => {
+    const gate = await openGate(t, server.url)
+    gate.failNext('lose')
+    await run('capture', server.projectApiKey, gate.url, 'again')
+    t.same(
+      gate.captures().map(({ status, events }) => [status, events.length]),
+      [
+        [503, 50],
+        [200, 50],
+        [200, 50],
+        [200, 20],
+      ],
+    )
+    const sent = gate.captures().flatMap(({ events }) => events.map(({ uuid }) => uuid))
+    const rows = await server.storedEvents({ distinct_id: 'python again' })
+    t.same(
+      rows.map((row) => row.id),
+      [...new Set(sent)],
+    )
+    t.equal(rows.length, 120)
+  })
+
   await t.test('sends history and the present, each stored once (case 108)', async (t) => {
     for (const scenario of ['history', 'present']) {
       const gate = await openGate(t, server.url)

@@ -1,4 +1,7 @@
-"""Captures with posthog-python what the arguments say: project API key, host, and `history`, `present` or `people`."""
+"""Captures with posthog-python.
+
+Arguments: project API key, host, and `people`, `again`, `history` or `present`.
+"""
 
 import datetime
 import sys
