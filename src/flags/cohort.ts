@@ -22,6 +22,8 @@ export type CompiledCohort =
 
 /** Groups within groups are followed this far; what is deeper matches nobody. */
 const depthMax = 64
+/** A longer chain of cohorts within cohorts is taken for a cycle: it would end the stack. */
+const chainLengthMax = 100
 
 const nobody: Check<Circumstances> = () => Truth.no
 
@@ -50,7 +52,8 @@ export class Cohorts {
     if (known !== undefined) return known
     const definition = this.#definitions.get(id)
     if (definition === undefined) return { kind: 'fault', fault: 'cohort_missing' }
-    if (this.#open.has(id)) return { kind: 'fault', fault: 'cohort_cycle' }
+    if (this.#open.has(id) || this.#open.size >= chainLengthMax)
+      return { kind: 'fault', fault: 'cohort_cycle' }
     this.#open.add(id)
     const compiled = definition.isStatic ? staticCohort(id) : remembered(this.#dynamic(definition))
     this.#open.delete(id)

@@ -16,7 +16,8 @@ const derivedNames: ReadonlySet<string> = new Set<PlaceName>([
 
 /** Returns the properties; null for an address that is at home, or that nobody knows. */
 export function derivedProperties(files: GeoipFiles | null, address: string): JsonObject | null {
-  if (files === null || address === '127.0.0.1' || address.startsWith('192.168.')) return null
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (files === null || plain === '127.0.0.1' || plain.startsWith('192.168.')) return null
   const place = findPlace(files, address)
   if (place === null) return null
   return Object.fromEntries(Object.entries(place).filter(([name]) => derivedNames.has(name)))

@@ -58,10 +58,19 @@ function lookUp(readers: readonly Reader<object>[], address: string): Place | nu
   if (!isOld && !isIPv6(plain)) return null
   for (const reader of readers) {
     if (!isOld && reader.metadata.ipVersion === 4) continue
-    const place = placeOf(reader.get(plain))
+    const place = placeOf(recordIn(reader, plain))
     if (place !== null) return place
   }
   return null
+}
+
+/** What is damaged within a file says nothing of its addresses, and no request fails of it. */
+function recordIn(reader: Reader<object>, address: string): object | null {
+  try {
+    return reader.get(address)
+  } catch {
+    return null
+  }
 }
 
 function readShared(path: string): SharedArrayBuffer {

@@ -118,3 +118,14 @@ t.test('a static cohort waits for its members to be read, unless another filter 
   t.equal(asked(inCohort(1), cohorts, { staticCohorts: [7], given: { plan: 'pro' } }), true)
   t.equal(asked(inCohort(1), cohorts, { staticCohorts: [8], given: { plan: 'pro' } }), false)
 })
+
+t.test('a chain of cohorts may be a hundred long, and a longer one is taken for a cycle', async (t) => {
+  const chain = (length: number): CohortDefinition[] => [
+    ...Array.from({ length: length - 1 }, (_, index) => cohort(index + 1, all(inCohort(index + 2)))),
+    cohort(length, all(plan('pro'))),
+  ]
+  const pro = { stored: { plan: 'pro' } }
+  t.equal(asked(inCohort(1), chain(100), pro), true)
+  t.equal(asked(inCohort(1), chain(101), pro), 'cohort_cycle')
+  t.equal(asked(inCohort(1), chain(20_000), pro), 'cohort_cycle')
+})

@@ -64,6 +64,19 @@ t.test('flat files may be two, and each is asked for its own kind', async (t) =>
   t.equal(findPlace(only, '2a01:238::1'), null)
 })
 
+t.test('a file that is damaged inside knows nothing there, and no more', async (t) => {
+  const whole = mmdbFile('GeoLite2-City', { '81.2.69.0/24': london }, 6)
+  const name = whole.indexOf('London') - 1
+  const damaged = Buffer.from(whole)
+  damaged.fill(0xff, name - 20, name + 40)
+  const { files } = openGeoip(written('damaged.mmdb', damaged))!
+  t.equal(findPlace(files, '81.2.69.160'), null)
+  t.equal(findPlace(files, '81.2.70.1'), null)
+  const { files: sound } = openGeoip(written('sound.mmdb', whole))!
+  for (const address of ['fe80::1%eth0', '::', '0.0.0.0', '255.255.255.255', '::ffff:5102:4601'])
+    t.equal(findPlace(sound, address), null, address)
+})
+
 t.test('a place of empty fields is none', async (t) => {
   const empty = { city: '', country_code: '', postcode: '', timezone: '', latitude: '', longitude: '' }
   const path = written('empty.mmdb', mmdbFile('dbip-city', { '85.214.132.0/24': empty }, 4))
