@@ -9,7 +9,12 @@
 
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventsKillPoints, journalKillPoints, personsKillPoints } from '../src/kill-point.ts'
+import {
+  eventsKillPoints,
+  journalKillPoints,
+  mirrorKillPoints,
+  personsKillPoints,
+} from '../src/kill-point.ts'
 import { formatBytes } from '../src/lib/bytes.ts'
 import { mixedLoad } from './oracle.ts'
 import type { Load } from './oracle-client.ts'
@@ -22,7 +27,9 @@ import { brokenPromises, describeVerdict, type Verdict } from './verdict.ts'
 /** A server SDK gives up after three attempts, about ten seconds in all. */
 const acceptMsMax = 3000
 
-const killPoints = [...journalKillPoints, ...eventsKillPoints, ...personsKillPoints]
+/** Reached once Postgres is there. */
+const latePoints: readonly string[] = [...personsKillPoints, ...mirrorKillPoints]
+const killPoints = [...journalKillPoints, ...eventsKillPoints, ...latePoints]
 
 const startKillShare = 0.3
 /** A start takes about a second: kills fall before, in and after the recovery. */
@@ -148,8 +155,7 @@ class CrashRun {
       await Promise.race([server.ended, delay(checkpointMsMax)])
     } else if (isAccepting) {
       await this.#loadUntilEnded(mixedLoad, loadMsMax)
-      if (personsKillPoints.some((one) => one === point))
-        await Promise.race([server.ended, delay(postgresMsMax)])
+      if (latePoints.includes(point)) await Promise.race([server.ended, delay(postgresMsMax)])
     }
     const { code, signal } = await server.terminate()
     if (signal === 'SIGKILL') {

@@ -36,6 +36,7 @@ const sampleCharsMax = 600
 
 export class PersonsVerifier {
   readonly #model: PlainModel
+  readonly #read = new Map<string, string | null>()
   readonly #usage = new Map<string, { billable: number; historical: number }>()
 
   constructor(projectId: number) {
@@ -54,7 +55,13 @@ export class PersonsVerifier {
     usage[historical ? 'historical' : 'billable']++
   }
 
-  /** Judges what Postgres says; call it after the last row. */
+  /** Takes whom reads find the events born to `bornId` to belong to; null for events that they do not find. */
+  read(bornId: string, personId: string | null): void {
+    const name = `events of ${bornId}`
+    this.#read.set(name, this.#read.has(name) ? 'several persons' : personId)
+  }
+
+  /** Judges what Postgres and reads of events say; call it after the last row. */
   verdict(found: Facts): PersonsVerdict {
     const expected = this.#facts()
     const samples: string[] = []
@@ -63,6 +70,13 @@ export class PersonsVerifier {
       if (isDeepStrictEqual(found.get(name), value)) continue
       faults[found.has(name) ? 'wrong' : 'missing']++
       samples.push(`${name} is ${printed(found.get(name))}, expected ${printed(value)}`)
+    }
+    for (const [name, personId] of this.#read) {
+      const bornId = name.slice('events of '.length)
+      const person = expected.get(`override ${bornId}`) ?? bornId
+      if (personId === person) continue
+      faults.wrong++
+      samples.push(`${name} belong to ${personId}, expected ${person}`)
     }
     for (const [name, value] of found) {
       if (expected.has(name)) continue

@@ -2,7 +2,7 @@
 // of it. While a server runs, its own thread is the only one that may open the file.
 
 import { join } from 'node:path'
-import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import type { Facts } from './persons-facts.ts'
 import type { FoldedRow, PersonsVerifier } from './persons-verifier.ts'
 import { sentinelEvent } from './sentinel.ts'
@@ -47,6 +47,7 @@ export async function readStore(
       }
       chunk = await rows.fetchChunk()
     }
+    if (persons !== null) await readPersons(connection, projectId, persons)
     const quarantined = await connection.runAndReadAll(
       'select uuid::varchar from quarantine where project_id = $project_id',
       { project_id: projectId },
@@ -60,7 +61,22 @@ export async function readStore(
   }
 }
 
-/** Takes a row of the select above. */
+/** Hands over whose events are whose, as reads see it. */
+async function readPersons(
+  connection: DuckDBConnection,
+  projectId: number,
+  persons: PersonsVerifier,
+): Promise<void> {
+  const reader = await connection.runAndReadAll(
+    `select distinct event.born_id::varchar, events.person_id::varchar
+     from event left join events on events.row_id = event.rowid where event.project_id = $project_id`,
+    { project_id: projectId },
+  )
+  for (const [bornId, personId] of reader.getRows())
+    persons.read(String(bornId), personId === null ? null : String(personId))
+}
+
+/** Takes a row of the select in readStore. */
 function storedRow(row: readonly DuckDBValue[]): FoldedRow & Omit<StoredRow, 'hash'> {
   const [uuid, event, distinctId, micros, historical, elementsChain, properties, ...place] = row
   const [lane, position, index, receivedAtMs] = place.map(Number)

@@ -118,3 +118,19 @@ t.test('minds the order of the journal', async (t) => {
   const verdict = await judgeDoctored(t, '', [...history.slice(0, 4), merge, refusal, ...history.slice(6)])
   t.same(faults(verdict), { missing: 0, uninvited: 1, wrong: 1 })
 })
+
+t.test('finds events that reads show as those of another person, or of none, or of two', async (t) => {
+  const verifier = new PersonsVerifier(1)
+  for (const n of [1, 2, 3, 3]) verifier.read(`born ${n}`, `born ${n}`)
+  verifier.read('born 4', 'somebody')
+  verifier.read('born 5', null)
+  const { wrong, samples } = verifier.verdict(
+    new Map([['project', { ingested_event: false, has_group_types: false }]]),
+  )
+  t.equal(wrong, 3)
+  t.same(samples, [
+    'events of born 3 belong to several persons, expected born 3',
+    'events of born 4 belong to somebody, expected born 4',
+    'events of born 5 belong to null, expected born 5',
+  ])
+})
