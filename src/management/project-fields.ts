@@ -10,6 +10,8 @@ const json = Type.Optional(jsonField)
 /** Entries of a list that are null or empty are left out when it is stored. */
 const entry = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()])
 const entriesMax = 1000
+/** More than can arrive, and printed exactly. */
+const monthlyQuotaMax = 1_000_000_000_000_000
 
 export const projectInput = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -58,14 +60,22 @@ export const projectInput = Type.Object({
   surveys_opt_in: nullableFlag,
   heatmaps_opt_in: nullableFlag,
   flags_persistence_default: nullableFlag,
+  monthly_event_quota: nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: monthlyQuotaMax,
+      description:
+        'Realtime events of a month that are stored; null is without limit. Not a field of PostHog.',
+    }),
+  ),
 })
 export type ProjectInput = Static<typeof projectInput>
 
 /** Its names, which are those of the columns. */
 export const projectFields = Object.keys(projectInput.properties)
 
-/** Those that only administrators of the project change: who may enter it. */
-export const guardedFields = ['access_control'] as const
+/** Those that only administrators of the project change: who may enter it, and how much it stores. */
+export const guardedFields = ['access_control', 'monthly_event_quota'] as const
 
 /** A webhook's address is its password. */
 export const projectSecrets = ['slack_incoming_webhook']

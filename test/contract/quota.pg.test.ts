@@ -1,7 +1,6 @@
 // Monthly quotas and usage, the whole way: what is counted, and what that means for capture.
 
 import t from 'tap'
-import { rowsOf } from '../support/cluster.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { batch, event } from './requests.ts'
@@ -18,13 +17,22 @@ async function send(distinctId: string, count: number, historical = false): Prom
 
 const stored = async (distinctId: string) => (await server.storedEvents({ distinct_id: distinctId })).length
 
+async function setQuota(quota: number | null): Promise<void> {
+  const reply = await fetch(`${server.url}/api/projects/@current/`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${server.personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ monthly_event_quota: quota }),
+  })
+  t.equal(reply.status, 200)
+}
+
 async function droppedCount(): Promise<number> {
   const metrics = (await server.get('/metrics')).text
   return Number(/spate_events_dropped_total{reason="over_quota"} (\d+)/.exec(metrics)?.[1] ?? 0)
 }
 
 t.test('over its quota a project stores nothing more, answers 200, and says so (case 93)', async (t) => {
-  await rowsOf(server.databaseUrl, 'update project set monthly_event_quota = 3')
+  await setQuota(3)
   await send('history', 10, true)
   await send('first', 2)
   await send('second', 2)
@@ -56,7 +64,7 @@ t.test('over its quota a project stores nothing more, answers 200, and says so (
   const usage = JSON.parse((await server.get('/api/organizations/@current/usage/')).text)
   t.match(usage, { billable: 4 + probes, historical: 11, projects: [{ monthly_event_quota: 3 }] })
 
-  await rowsOf(server.databaseUrl, 'update project set monthly_event_quota = null')
+  await setQuota(null)
   await until(async () => {
     await send('again', 1)
     return (await stored('again')) > 0

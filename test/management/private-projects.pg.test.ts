@@ -96,6 +96,23 @@ t.test('only administrators of a project say who may enter', async (t) => {
   })
 })
 
+t.test('only administrators of a project say how much it stores', async (t) => {
+  const world = await openWorld(t)
+  const patch = (quota: unknown, key: string) =>
+    world.send('PATCH', '/api/projects/1/', { monthly_event_quota: quota }, key)
+  t.match(await patch(5, 'phx_member'), insufficient)
+  t.match(await patch(null, 'phx_member'), { status: 200 })
+  for (const quota of [0, 1_000_000_000_000_000, null]) {
+    t.equal(jsonOf(await patch(quota, 'phx_administrator')).monthly_event_quota, quota)
+    const { rows } = await world.postgres.query('select monthly_event_quota from project where id = 1')
+    t.same(rows, [{ monthly_event_quota: quota }])
+  }
+  const { results } = jsonOf(await world.get(`${organization}activity/?scope=Project`))
+  const told = results.flatMap((one: { detail: { changes: object[] } }) => one.detail.changes)
+  t.equal(told.length, 3)
+  t.match(JSON.stringify(told), '{"field":"monthly_event_quota","before":null,"after":0}')
+})
+
 t.test('an administrator makes a project that is private from its first moment', async (t) => {
   const world = await openWorld(t)
   const reply = await world.send(
