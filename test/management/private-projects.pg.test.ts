@@ -110,7 +110,7 @@ t.test('only administrators of a project say how much it stores', async (t) => {
   const { results } = jsonOf(await world.get(`${organization}activity/?scope=Project`))
   const told = results.flatMap((one: { detail: { changes: object[] } }) => one.detail.changes)
   t.equal(told.length, 3)
-  t.match(JSON.stringify(told), '{"field":"monthly_event_quota","before":null,"after":0}')
+  t.match(JSON.stringify(told), '{"after":0,"field":"monthly_event_quota","before":null}')
 })
 
 t.test('an administrator makes a project that is private from its first moment', async (t) => {
