@@ -4,9 +4,9 @@
 // on without.
 
 import { isServiceError } from '../errors.ts'
-import { grouped } from '../lib/grouped.ts'
 import { type Postgres, sqlState } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
+import { grouped } from './grouped.ts'
 import type { JsonObject } from './json-value.ts'
 
 /** What to read. Lists may be empty. */
@@ -55,10 +55,15 @@ interface Row {
 export const storedReadMsMax = 500
 /** Reads, and apart from them writes, under way; more would only be late. */
 const readsMax = 256
-/** A group's requests are all answered in one go, which shall not hold up the main thread. */
+/**
+ * With 16 connections that ask for 10 flags a read of its own for each request takes 133 µs of the server's processor
+ * time and 182 of Postgres's, groups 58 and 49 (Node 20.20): what costs is waking each other.
+ */
 const groupMax = 16
-/** While one group's requests are answered the next one is read for. */
+/** One saves a third of Postgres's part more and none of the server's, but a statement that is stuck holds up all. */
 const groupsMax = 2
+/** With 1000 flags each takes half a millisecond from here to its reply. */
+const answersInTurn = 4
 
 /**
  * One row for each question, in their order. Lists of ids come as JSON, null when they are empty; groups come as rows
@@ -133,7 +138,7 @@ export function openStoredReads(postgres: Postgres, log: Log): StoredReads {
     const kept = postgres.query(keepStatement, [projectId, distinctId, hashKey, flagKeys])
     return [await kept.then(() => true as const, failed)]
   }
-  const limits = { questionsMax: readsMax, waitMsMax: storedReadMsMax }
+  const limits = { questionsMax: readsMax, waitMsMax: storedReadMsMax, answersInTurn }
   const read = grouped({ ...limits, answerAll: readAll, groupMax, groupsMax })
   const keep = grouped({ ...limits, answerAll: keepAll, groupMax: 1, groupsMax: readsMax })
   return { read, keepHashKeys: async (keys) => (await keep(keys)) === true }

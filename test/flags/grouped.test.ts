@@ -1,5 +1,5 @@
 import t from 'tap'
-import { grouped } from '../../src/lib/grouped.ts'
+import { grouped } from '../../src/flags/grouped.ts'
 
 /** A group under way: what it was asked, and how it is answered: each question with its letter doubled. */
 interface Group {
@@ -7,7 +7,9 @@ interface Group {
   readonly answer: () => void
 }
 
-function open(limits: { groupsMax?: number; questionsMax?: number; waitMsMax?: number } = {}): {
+function open(
+  limits: { groupsMax?: number; questionsMax?: number; answersInTurn?: number; waitMsMax?: number } = {},
+): {
   groups: Group[]
   ask: (question: string) => Promise<string | null>
 } {
@@ -20,6 +22,7 @@ function open(limits: { groupsMax?: number; questionsMax?: number; waitMsMax?: n
     groupMax: 3,
     groupsMax: 1,
     questionsMax: 100,
+    answersInTurn: 100,
     waitMsMax: 10_000,
     ...limits,
   })
@@ -59,6 +62,20 @@ t.test('as many groups are under way as may be', async (t) => {
   groups[0]!.answer()
   groups[2]!.answer()
   t.same(await Promise.all(answers), ['aa', 'bb', 'cc', 'dd'])
+})
+
+t.test('after as many answers as may come in a row, others get their turn', async (t) => {
+  const { groups, ask } = open({ answersInTurn: 2 })
+  const first = ask('a')
+  const come: (string | null)[] = []
+  const others = [...'bcd'].map(async (one) => come.push(await ask(one)))
+  groups[0]!.answer()
+  await first
+  const seenInTurn = turn().then(() => [...come])
+  groups[1]!.answer()
+  t.same(await seenInTurn, ['bb', 'cc'])
+  await Promise.all(others)
+  t.same(come, ['bb', 'cc', 'dd'])
 })
 
 t.test('what is too late is null, and is not asked for any more', async (t) => {

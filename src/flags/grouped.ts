@@ -1,6 +1,8 @@
 // Questions that are cheaper together, as with a group commit: whoever comes while a group is being answered waits and
 // becomes part of the next. Nobody waits for others to come, so who comes alone is answered as fast as without this.
 
+import { setImmediate } from 'node:timers/promises'
+
 export interface GroupedOptions<Question, Answer> {
   /** Answers in the order of the questions. Must not reject. */
   readonly answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>
@@ -10,6 +12,8 @@ export interface GroupedOptions<Question, Answer> {
   readonly groupsMax: number
   /** Questions that wait or are being answered. */
   readonly questionsMax: number
+  /** Answers handed out in a row: whoever waits for them goes on at once, and others shall get their turn. */
+  readonly answersInTurn: number
   /** An answer later than this is of no use (ms). */
   readonly waitMsMax: number
 }
@@ -24,7 +28,7 @@ interface Asked<Question, Answer> {
 export function grouped<Question, Answer>(
   options: GroupedOptions<Question, Answer>,
 ): (question: Question) => Promise<Answer | null> {
-  const { answerAll, groupMax, groupsMax, questionsMax, waitMsMax } = options
+  const { answerAll, groupMax, groupsMax, questionsMax, answersInTurn, waitMsMax } = options
   let waiting: Asked<Question, Answer>[] = []
   let groups = 0
   let questions = 0
@@ -36,7 +40,10 @@ export function grouped<Question, Answer>(
     questions -= group.length
     // Before the answers are worked on: the next group is on its way meanwhile.
     startGroups()
-    for (let index = 0; index < group.length; index++) group[index]!.resolve?.(answers[index]!)
+    for (let index = 0; index < group.length; index++) {
+      if (index > 0 && index % answersInTurn === 0) await setImmediate()
+      group[index]!.resolve?.(answers[index]!)
+    }
   }
   const startGroups = (): void => {
     while (groups < groupsMax && waiting.length > 0) {
