@@ -39,12 +39,12 @@ const loadMsMin = 100
 const loadMsMax = 1500
 
 /** Enough for the events store to find a checkpoint worth while: after that the journal forgets. */
-const heavyLoad = { ...mixedLoad, mix: { large: 1 }, countMax: 24 }
+const heavyLoad = { ...mixedLoad, mix: { large: 1 }, countMax: 60 }
 const heavyLoadMsMax = 20_000
 /** Persons follow once Postgres has recovered, which capture does not wait for. */
 const postgresMsMax = 15_000
-/** A quiet server makes its checkpoint after five seconds. */
-const checkpointMsMax = 15_000
+/** A quiet server makes its checkpoint after five seconds, and waits for persons before it deletes. */
+const checkpointMsMax = 45_000
 
 export const crash: Scenario = {
   question:
