@@ -81,9 +81,20 @@ export function writeUuidV7(timeMs: number, target: Uint8Array, at: number): voi
   target[at + 8] = 0x80 | (target[at + 8]! & 0x3f)
 }
 
-/** Makes the text of a UUID of version 7 for `timeMs`. */
+/** Time of the last UUID that was made as text, and how many of that millisecond came before it. */
+let lastMs = -1
+let sameMsCount = 0
+
+/**
+ * Makes the text of a UUID of version 7 for `timeMs`. Up to 4,096 that are made one after the other for the same
+ * millisecond sort in that order.
+ */
 export function makeUuidV7(timeMs: number): string {
+  sameMsCount = timeMs === lastMs ? sameMsCount + 1 : 0
+  lastMs = timeMs
   writeUuidV7(timeMs, uuidScratch, 0)
+  uuidScratch[6] = 0x70 | ((sameMsCount >>> 8) & 0x0f)
+  uuidScratch[7] = sameMsCount
   return formatUuid(uuidScratch, 0)
 }
 

@@ -13,6 +13,11 @@ t.test('makes ids that begin with their time', async (t) => {
   t.not(makeUuidV7(0), makeUuidV7(0))
 })
 
+t.test('ids of one millisecond sort in the order in which they were made', async (t) => {
+  const ids = Array.from({ length: 300 }, () => makeUuidV7(1_714_564_800_001))
+  t.same(ids.toSorted(), ids)
+})
+
 const canonical = '6931a681-6e90-500d-8294-14582dcc2e3f'
 
 function roundTrip(text: string): string | null {
