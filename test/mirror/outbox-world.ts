@@ -6,21 +6,7 @@ import { readProgress } from '../../src/persons/progress.ts'
 import { saveChanges } from '../../src/persons/save.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
 import { uuidOf } from '../events/make-batch.ts'
-
-const nothing: Changes = {
-  projectsDeleted: [],
-  merges: [],
-  personsDeleted: [],
-  persons: [],
-  distinctIds: [],
-  idsReleased: [],
-  groupTypes: [],
-  groups: [],
-  storeChanges: [],
-  usage: [],
-  warnings: [],
-  projectFlips: [],
-}
+import { noChanges } from '../persons/no-changes.ts'
 
 const tables = [
   'person_override',
@@ -114,7 +100,7 @@ export class Outbox {
 
   async #save(storeChanges: StoreChange[], groupTypes: Changes['groupTypes'] = []): Promise<void> {
     await this.postgres.transaction((session) =>
-      saveChanges(session, { ...nothing, groupTypes, storeChanges }),
+      saveChanges(session, { ...noChanges, groupTypes, storeChanges }),
     )
   }
 }

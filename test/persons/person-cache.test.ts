@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Changes } from '../../src/identity/changes.ts'
 import type { Person } from '../../src/identity/known.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
+import { noChanges } from './no-changes.ts'
 
 function person(uuid: string, properties = '{}'): Person {
   return {
@@ -15,21 +15,6 @@ function person(uuid: string, properties = '{}'): Person {
     seenLast: 0,
     seenBefore: 0,
   }
-}
-
-const nothing: Changes = {
-  projectsDeleted: [],
-  merges: [],
-  personsDeleted: [],
-  persons: [],
-  distinctIds: [],
-  idsReleased: [],
-  groupTypes: [],
-  groups: [],
-  storeChanges: [],
-  usage: [],
-  warnings: [],
-  projectFlips: [],
 }
 
 t.test('finds a person through each of its ids, in its own project only', async (t) => {
@@ -51,7 +36,7 @@ t.test('follows what a step changed', async (t) => {
   }
   const changed = person('B', '{"n": 1}')
   cache.apply({
-    ...nothing,
+    ...noChanges,
     personsDeleted: [{ projectId: 1, uuid: 'A' }],
     persons: [changed],
     distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: 'B' }],
@@ -59,9 +44,9 @@ t.test('follows what a step changed', async (t) => {
   t.equal(cache.person('A'), null)
   t.equal(cache.ownerOf(1, 'a'), 'B')
   t.equal(cache.person('B'), changed)
-  cache.apply({ ...nothing, distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: null }] })
+  cache.apply({ ...noChanges, distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: null }] })
   t.equal(cache.ownerOf(1, 'a'), null)
-  cache.apply({ ...nothing, projectsDeleted: [2] })
+  cache.apply({ ...noChanges, projectsDeleted: [2] })
   t.equal(cache.ownerOf(1, 'b'), null)
 })
 
