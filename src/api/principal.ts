@@ -90,7 +90,7 @@ export function openAuthentication(options: AuthenticationOptions): Authenticati
       rateLimit.countFailure(address)
       throw new ServiceError('authentication_failed')
     }
-    rateLimit.countKey(keyHash, allowance)
+    rateLimit.countKey(keyHash, { keyId: row.id, userId: row.user_id }, allowance)
     if (row.is_stale) await noteUse(postgres, row.id, nowSeconds, log)
     return principalOf(row)
   }

@@ -1,8 +1,12 @@
 // How often a key may ask: 480 times a minute and 4,800 times an hour, counted from its first request of each; for
 // definitions of flags, which are counted apart, 600 times a minute; and how often an address may come with keys nobody
 // has, 10 times a minute. In memory, so a restart forgives.
+//
+// A key is counted by its id: one that is rolled goes on where it was. Its owner could make others, so all keys of a
+// user together may ask ten times as often as one.
 
 import { ServiceError } from '../errors.ts'
+import { senderOf } from '../http/address.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AllowanceName } from './access.ts'
 
@@ -17,6 +21,10 @@ const keyAllowances: readonly Allowance[] = [
 ]
 const definitionsAllowances: readonly Allowance[] = [{ count: 600, ms: 60_000 }]
 const failureAllowances: readonly Allowance[] = [{ count: 10, ms: 60_000 }]
+/** What all keys of a user have together, in allowances of one. */
+const allowancesPerUser = 10
+/** A key counts as right for this long after it was. */
+const rightMs = 3_600_000
 /** Keys, and addresses, remembered at once; past it the longest known is forgotten. */
 const trackedMax = 10_000
 
@@ -74,15 +82,35 @@ export class Meter {
   }
 }
 
+/** A key that was found. */
+export interface CountedKey {
+  readonly keyId: string
+  readonly userId: number
+}
+
+interface Meters {
+  readonly keys: Meter
+  readonly users: Meter
+}
+
 export class RateLimit {
-  readonly #keys: Readonly<Record<AllowanceName, Meter>>
+  readonly #meters: Readonly<Record<AllowanceName, Meters>>
+  readonly #right: Meter
   readonly #failures: Meter
 
   constructor(clock: Clock) {
-    this.#keys = {
-      management: new Meter(keyAllowances, clock),
-      definitions: new Meter(definitionsAllowances, clock),
+    const metersOf = (allowances: readonly Allowance[]): Meters => ({
+      keys: new Meter(allowances, clock),
+      users: new Meter(
+        allowances.map(({ count, ms }) => ({ count: count * allowancesPerUser, ms })),
+        clock,
+      ),
+    })
+    this.#meters = {
+      management: metersOf(keyAllowances),
+      definitions: metersOf(definitionsAllowances),
     }
+    this.#right = new Meter([{ count: Number.POSITIVE_INFINITY, ms: rightMs }], clock)
     this.#failures = new Meter(failureAllowances, clock)
   }
 
@@ -92,19 +120,21 @@ export class RateLimit {
    * Errors: throttled.
    */
   checkAddress(address: string, keyHash: string): void {
-    const isKnown = this.#keys.management.knows(keyHash) || this.#keys.definitions.knows(keyHash)
-    if (!isKnown) refuseWhile(this.#failures.waitMs(address))
+    if (!this.#right.knows(keyHash)) refuseWhile(this.#failures.waitMs(senderOf(address)))
   }
 
   countFailure(address: string): void {
-    this.#failures.count(address)
+    this.#failures.count(senderOf(address))
   }
 
-  /** Counts one request of a key that exists. Errors: throttled. */
-  countKey(keyHash: string, allowance: AllowanceName = 'management'): void {
-    const meter = this.#keys[allowance]
-    refuseWhile(meter.waitMs(keyHash))
-    meter.count(keyHash)
+  /** Counts one request of the key that was found by `keyHash`. Errors: throttled. */
+  countKey(keyHash: string, { keyId, userId }: CountedKey, allowance: AllowanceName = 'management'): void {
+    this.#right.count(keyHash)
+    const { keys, users } = this.#meters[allowance]
+    const user = String(userId)
+    refuseWhile(Math.max(keys.waitMs(keyId), users.waitMs(user)))
+    keys.count(keyId)
+    users.count(user)
   }
 }
 

@@ -1,4 +1,6 @@
-// Socket addresses as text.
+// Addresses of hosts: from a socket as text, and as what is counted as one sender.
+
+import { isIP } from 'node:net'
 
 /** Prints 4 or 16 network-order bytes: IPv4, also when mapped into IPv6, dotted; IPv6 in its short form. */
 export function formatAddress(bytes: Uint8Array): string {
@@ -20,6 +22,26 @@ export function formatAddress(bytes: Uint8Array): string {
     }
   }
   return length === 0 ? text : `${text.slice(0, start).slice(0, -1)}::${text.slice(start + length + 1)}`
+}
+
+/**
+ * What limits count as one sender: an IPv4 address, also when mapped into IPv6, is one; an IPv6 host has a network of
+ * 64 bits to itself, and may come from another address of it each time. Text that is no address stands for itself.
+ */
+export function senderOf(address: string): string {
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (dotted !== undefined || isIP(address) !== 6) return dotted ?? address
+  const [head = '', tail] = address.split('::')
+  const first = groupsOf(head)
+  const missing = tail === undefined ? 0 : 8 - first.length - groupsOf(tail).length
+  const groups = [...first, ...Array<string>(missing).fill('0'), ...groupsOf(tail ?? '')]
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}
+
+/** The groups of 16 bits in a part of an IPv6 address; a dotted end takes two. */
+function groupsOf(part: string): string[] {
+  return part.split(':').flatMap((group) => (group === '' ? [] : group.includes('.') ? ['0', '0'] : [group]))
 }
 
 function isMapped(bytes: Uint8Array): boolean {

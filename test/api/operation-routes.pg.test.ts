@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { projectOperation, userOperation } from '../../src/api/operation.ts'
 import { operationRoutes } from '../../src/api/operation-routes.ts'
 import { freshPostgres } from '../support/postgres.ts'
-import { addKey, ids, openWorld } from './world.ts'
+import { addKey, ids, jsonOf, openWorld } from './world.ts'
 
 t.test('an operation without a row in the access table cannot be served', async (t) => {
   const operation = userOperation({
@@ -112,6 +112,22 @@ t.test('answers 429 with Retry-After', async (t) => {
   t.equal(reply.status, 429)
   t.equal(reply.headers.get('retry-after'), '60')
   t.match(reply.text, /"type":"throttled_error","code":"throttled"/)
+})
+
+t.test('a key that has asked 480 times in a minute has to wait, also under its next value', async (t) => {
+  const world = await openWorld(t)
+  const { value } = jsonOf(
+    await world.send('POST', '/api/personal_api_keys/@current/roll/', {}, 'phx_member'),
+  )
+  const path = '/api/personal_api_keys/@current/'
+  for (let times = 1; times < 479; times++) await world.get(path, value)
+  const rolled = jsonOf(await world.send('POST', `${path}roll/`, {}, value))
+  world.clock.ms += 59_001
+  const reply = await world.get(path, rolled.value)
+  t.equal(reply.status, 429)
+  t.equal(reply.headers.get('retry-after'), '1')
+  world.clock.ms += 999
+  t.equal((await world.get(path, rolled.value)).status, 200)
 })
 
 t.test('shows nothing of one organization to the people of another', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { hashKey } from '../../src/api/keys.ts'
 import { openAuthentication } from '../../src/api/principal.ts'
 import { RateLimit } from '../../src/api/rate-limit.ts'
 import type { Clock } from '../../src/lib/clock.ts'
@@ -91,6 +92,10 @@ t.test('throttles a key, and an address that guesses', async (t) => {
   await t.rejects(authenticate('Bearer phx_member', '6.6.6.6'), { code: 'throttled' })
   for (let count = 0; count < 480; count++) await authenticate('Bearer phx_member', '1.2.3.4')
   await t.rejects(authenticate('Bearer phx_member', '1.2.3.4'), { code: 'throttled' })
+  await postgres.query(`update personal_api_key set secure_value = $1 where id = 'phx_member'`, [
+    hashKey('phx_rolled'),
+  ])
+  await t.rejects(authenticate('Bearer phx_rolled', '1.2.3.4'), { code: 'throttled' })
 })
 
 t.test('cannot tell while Postgres is away', async (t) => {
