@@ -51,6 +51,7 @@ const impureModules = /^node:(fs|net|http|https|dns|worker_threads|child_process
 /** Files whose behaviour is shown by the tests of another file, with the reason. */
 const noTwin: Readonly<Record<string, string>> = {
   'src/capture/capture-task.ts': 'types only',
+  'src/exports/delivery.ts': 'types, and an error without behaviour',
   'src/flags/definition.ts': 'types only',
   'src/http/route.ts': 'types, and replies that every http test sees',
   'src/identity/changes.ts': 'types only',
