@@ -106,6 +106,7 @@ const rows = {
     retryable: true,
     exitCode: 69,
   }),
+  database_busy: row(503, 'server_error', 'The database is too busy for this request.', retry),
   reads_overloaded: row(503, 'server_error', 'Too many queries are waiting.', retry),
   events_unavailable: row(503, 'server_error', 'The events store is not ready.', retry),
   store_fenced: row(503, 'server_error', 'Another process has taken the store.', retry),

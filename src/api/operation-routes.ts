@@ -11,7 +11,7 @@ import {
   type Route,
 } from '../http/route.ts'
 import { assert } from '../lib/assert.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { isBusy, type Postgres } from '../postgres/pool.ts'
 import { type Access, accessOf, isGranted, type TenantInPath, tenantIn } from './access.ts'
 import { readInput } from './input.ts'
 import { checkReadable } from './input-schema.ts'
@@ -28,6 +28,7 @@ import {
   type Project,
 } from './tenant.ts'
 import { organizationSql, principalSql, projectSql, type TenantSql } from './tenant-sql.ts'
+import { Turns } from './turns.ts'
 
 export interface OperationOptions {
   readonly postgres: Postgres
@@ -40,6 +41,10 @@ export interface OperationOptions {
   readonly siteUrl: string | null
 }
 
+interface Rooms extends OperationOptions {
+  readonly turns: Turns
+}
+
 /** As the tenant of a path: the caller's own; a project also by `?token=`, its project API key. */
 const current = '@current'
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -49,17 +54,18 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
  * would not be checked.
  */
 export function operationRoutes(operations: readonly Operation[], options: OperationOptions): Route[] {
+  const rooms: Rooms = { ...options, turns: new Turns() }
   const byPath = new Map<string, Operation[]>()
   for (const operation of operations) {
     byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation])
   }
   return [...byPath].flatMap(([path, ofPath]) => [
-    ...ofPath.map((operation) => operationRoute(operation, options)),
-    ...missingMethods(path, ofPath, options),
+    ...ofPath.map((operation) => operationRoute(operation, rooms)),
+    ...missingMethods(path, ofPath, rooms),
   ])
 }
 
-function operationRoute(operation: Operation, options: OperationOptions): Route {
+function operationRoute(operation: Operation, options: Rooms): Route {
   const { method, path, query, body } = operation
   const door: Door = { path, access: accessOf(method, path), tenant: tenantIn(path) }
   for (const schema of [query, body]) if (schema !== null) checkReadable(schema, `${method} ${path}`)
@@ -80,7 +86,7 @@ function operationRoute(operation: Operation, options: OperationOptions): Route 
 }
 
 /** Answers the methods that `path` does not have, once the caller has shown the right to know. */
-function missingMethods(path: string, operations: readonly Operation[], options: OperationOptions): Route[] {
+function missingMethods(path: string, operations: readonly Operation[], options: Rooms): Route[] {
   const present = operations.map((operation) => operation.method)
   const missing = methods.filter((method) => !present.includes(method))
   const access = accessOf(operations[0]!.method, path)
@@ -118,7 +124,7 @@ interface Door {
 type Admission = Pick<Admitted, 'principal' | 'sql' | 'organization' | 'project'>
 
 /** Errors: whatever keeps the caller out. */
-async function admit(door: Door, request: HttpRequest, options: OperationOptions): Promise<Admission> {
+async function admit(door: Door, request: HttpRequest, options: Rooms): Promise<Admission> {
   const { access, path } = door
   if (access.scope === 'public') return { principal: null, sql: null, organization: null, project: null }
   const principal = await options.authentication.authenticate(
@@ -131,14 +137,13 @@ async function admit(door: Door, request: HttpRequest, options: OperationOptions
     throw new ServiceError('permission_denied', { detail })
   }
   if (path === '/api/organizations') checkProjectScope(principal)
-  const tenant = await enterTenant(options, principal, door.tenant, request)
-  const { organization, project } = tenant
+  const { sql, organization, project } = await enterTenant(options, principal, door.tenant, request)
   const entered = project?.organization ?? organization
   if (access.level !== null) {
     assert(entered !== null, 'a path with a level names a tenant')
     checkLevel(entered, access.level)
   }
-  return { principal, ...tenant }
+  return { principal, sql: options.turns.of(principal.userId, sql), organization, project }
 }
 
 interface Tenant {
@@ -181,6 +186,7 @@ function replyOf({ status, response }: Operation, result: unknown, known: string
 
 /** Tells with each 401 which scheme would be understood. */
 function challenge(error: unknown): HttpReply {
+  if (isBusy(error)) throw new ServiceError('database_busy', { cause: error, retryAfterSeconds: 5 })
   if (!isServiceError(error, 'not_authenticated', 'authentication_failed')) throw error
   return { ...errorReply('json', error), headers: [['www-authenticate', 'Bearer realm="api"']] }
 }

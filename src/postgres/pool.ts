@@ -142,6 +142,14 @@ export function isTransient(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(08|53|57P|40001|40P01)/.test(error.code ?? '')
 }
 
+/** SQLSTATEs of a statement that was cut, gave way to others, or found no room: it may go well when sent again. */
+const busyStates = ['57014', '40001', '40P01', '55P03', '53200', '53400']
+
+/** True when the database could not carry a statement out for what else it had to do. */
+export function isBusy(error: unknown): boolean {
+  return busyStates.includes(sqlState(error) ?? '')
+}
+
 /** The SQLSTATE of a statement's error, or null when `error` is something else. */
 export function sqlState(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? (error.code ?? null) : null

@@ -2,6 +2,9 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { projectOperation, userOperation } from '../../src/api/operation.ts'
 import { operationRoutes } from '../../src/api/operation-routes.ts'
+import { openAuthentication } from '../../src/api/principal.ts'
+import { RateLimit } from '../../src/api/rate-limit.ts'
+import { requestOf } from '../support/http-request.ts'
 import { freshPostgres } from '../support/postgres.ts'
 import { addKey, ids, jsonOf, openWorld } from './world.ts'
 
@@ -128,6 +131,50 @@ t.test('a key that has asked 480 times in a minute has to wait, also under its n
   t.equal(reply.headers.get('retry-after'), '1')
   world.clock.ms += 999
   t.equal((await world.get(path, rolled.value)).status, 200)
+})
+
+t.test('a statement that is cut or has to give way is an answer to come back with', async (t) => {
+  const world = await openWorld(t)
+  for (const [settings, statement] of [
+    [`statement_timeout to '5ms'`, 'select pg_sleep(60)'],
+    [`lock_timeout to '5ms'`, 'lock table project in access exclusive mode'],
+  ]) {
+    const slow = projectOperation({
+      method: 'GET',
+      path: '/api/projects/:project_id/events',
+      operationId: 'slow',
+      summary: 'Takes long',
+      tag: 'test',
+      query: null,
+      body: null,
+      status: 200,
+      response: null,
+      handle: () =>
+        world.postgres.transaction(async (session) => {
+          await session.query(`set local ${settings}`)
+          await session.query(statement ?? '')
+        }),
+    })
+    const { postgres, log, clock } = world.management
+    const [route] = operationRoutes([slow], {
+      postgres,
+      authentication: openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log }),
+      addressOf: () => '',
+      projectOfToken: async () => 1,
+      siteUrl: null,
+    })
+    const lock = await postgres.hold()
+    await lock.query('begin')
+    await lock.query('lock table project in access share mode')
+    const headers = { authorization: 'Bearer phx_member' }
+    const request = requestOf({ path: '/api/projects/1/events', params: { project_id: '1' }, headers })
+    await t.rejects(Promise.resolve(route?.handle(request)), {
+      code: 'database_busy',
+      retryAfterSeconds: 5,
+    })
+    await lock.query('rollback')
+    lock.release(true)
+  }
 })
 
 t.test('shows nothing of one organization to the people of another', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
-import { isoTimestamp, isTransient, openPostgres, sqlState } from '../../src/postgres/pool.ts'
+import { isBusy, isoTimestamp, isTransient, openPostgres, sqlState } from '../../src/postgres/pool.ts'
 import { freshDatabase, freshPostgres, silentLog } from '../support/postgres.ts'
 
 const nowhere = 'postgresql://spate@127.0.0.1:1/spate'
@@ -75,6 +75,25 @@ t.test('cuts a statement that takes too long', async (t) => {
   const error = await postgres.query('select pg_sleep(60)').catch((error: unknown) => error)
   t.equal(sqlState(error), '57014')
   await postgres.close()
+})
+
+t.test('waits a while for a connection when all are taken, and no longer', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, connectionsMax: 1 })
+  t.teardown(() => postgres.close())
+  const only = await postgres.hold()
+  await t.rejects(postgres.query('select 1'), { code: 'postgres_unavailable', retryAfterSeconds: 5 })
+  const patient = postgres.query('select 1')
+  only.release(true)
+  t.equal((await patient).rowCount, 1)
+})
+
+t.test('knows a statement that may go well when sent again from one that is wrong', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, statementMsMax: 20 })
+  t.teardown(() => postgres.close())
+  t.ok(isBusy(await postgres.query('select pg_sleep(60)').catch((error: unknown) => error)))
+  t.notOk(isBusy(await postgres.query('select 1 / 0').catch((error: unknown) => error)))
 })
 
 t.test('gives up a statement whose server has gone silent', async (t) => {
