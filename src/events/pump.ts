@@ -1,13 +1,8 @@
-// Decides when the events thread loads and when it checkpoints. Lives on the main thread, runs one task at a time.
-//
-//   idle      everything committed is applied, or a pause has not passed; a timer or `wake` ends it
-//   running   steps and checkpoints follow each other until nothing waits
-//   halted    a step said that loading cannot go on, or the store failed; for good
-//
-// When little waits, steps are at least `pauseMs` apart: a step for each of a thousand small requests a second would
-// cost more than the rows themselves, and a row need not be readable sooner than that. Whoever waits for a position
-// is not made to wait (`hurry`).
+// Decides when the events thread loads and when it checkpoints. Lives on the main thread, runs one task at a time:
+// steps while something waits, with the pauses of src/consumer/pause.ts between, and checkpoints when one is due.
 
+import { Loop } from '../consumer/loop.ts'
+import { Pause } from '../consumer/pause.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { StepOutcome } from './consumer.ts'
 import type { Checkpointed, Stepped } from './messages.ts'
@@ -24,13 +19,10 @@ export interface Pumped {
   failed(error: unknown): void
 }
 
-const pauseMs = 150
-/** With more waiting there is no pause. */
-const pauseBytesMax = 16 * 1024 * 1024
-const retryMsMin = 50
-const retryMsMax = 5_000
-
 const MiB = 1024 * 1024
+
+const pauses = { pauseMs: 150, waitingBytesMax: 16 * MiB, msMin: 50, msMax: 5_000, spread: 0 }
+
 /** Bounds what DuckDB replays at the next start (about 50 MB/s). */
 const walBytesMax = 128 * MiB
 /** Bounds the journal that must be kept: rows that bypass the write-ahead log do not show in its size. */
@@ -45,13 +37,9 @@ const checkpointRetryMs = 5_000
 export class Pump {
   readonly #pumped: Pumped
   readonly #clock: Clock
-  #mode: 'idle' | 'running' | 'halted' = 'idle'
-  #running: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | null = null
-  #isHurried = false
-  #isSleepless = false
-  #notBeforeMs = 0
-  #retries = 0
+  readonly #pause: Pause
+  readonly #loop: Loop
+  #isFinishing = false
   #walBytes = 0
   #appliedBytes = 0
   /** Something may be in no checkpoint yet: at first what the last run left. */
@@ -63,17 +51,18 @@ export class Pump {
   constructor(pumped: Pumped, clock: Clock) {
     this.#pumped = pumped
     this.#clock = clock
+    this.#pause = new Pause(clock, pauses)
     this.#lastCheckpointMs = clock.monotonicMs()
+    this.#loop = new Loop({
+      dueInMs: () => Math.min(this.#checkpointDueInMs(), this.#stepDueInMs()),
+      turn: () => (this.#checkpointDueInMs() <= 0 ? this.#checkpoint() : this.#step()),
+      failed: (error) => pumped.failed(error),
+    })
   }
 
   /** There may be something to load. */
   wake(): void {
-    if (this.#mode !== 'idle') return
-    this.#mode = 'running'
-    this.#running = this.#run().catch((error: unknown) => {
-      this.halt()
-      this.#pumped.failed(error)
-    })
+    this.#loop.wake()
   }
 
   /** Something beside the steps was written; the write-ahead log has so many bytes now. */
@@ -86,55 +75,38 @@ export class Pump {
 
   /** Somebody waits for what is committed: load it without a pause. */
   hurry(): void {
-    this.#isHurried = true
-    this.wake()
+    this.#pause.hurry()
+    this.#loop.wake()
   }
 
   /** Loads everything that is committed, then a checkpoint; nothing runs when it resolves. */
   async finish(): Promise<void> {
-    this.#isSleepless = true
-    await this.#running
-    this.wake()
-    await this.#running
-    if (this.#mode !== 'halted') await this.#checkpoint()
+    this.#isFinishing = true
+    this.#pause.end()
+    await this.#loop.rest()
+    this.#loop.wake()
+    await this.#loop.rest()
+    if (!this.#loop.isHalted) await this.#checkpoint()
     this.halt()
   }
 
   /** Ends the pump; what is running runs to its end. */
   halt(): void {
-    this.#mode = 'halted'
-    this.#clearTimer()
-  }
-
-  async #run(): Promise<void> {
-    this.#clearTimer()
-    while (this.#mode === 'running') {
-      const waitingBytes = this.#pumped.waitingBytes()
-      const isCheckpointDue = this.#checkpointDueInMs(waitingBytes === 0) <= 0
-      if (isCheckpointDue) {
-        await this.#checkpoint()
-      } else if (waitingBytes === 0 || this.#pauseLeftMs(waitingBytes) > 0) {
-        this.#sleep(waitingBytes)
-      } else {
-        await this.#step()
-      }
-    }
+    this.#loop.halt()
   }
 
   async #step(): Promise<void> {
-    this.#isHurried = false
+    this.#pause.began()
     this.#lastStepMs = this.#clock.monotonicMs()
     const { outcome, walBytes } = await this.#pumped.step()
     this.#walBytes = walBytes
     if (!this.#pumped.stepped(outcome)) return this.halt()
     if (outcome.kind === 'applied') {
-      this.#retries = 0
       this.#appliedBytes += outcome.bytes
       this.#isUnsafe = true
-      this.#notBeforeMs = this.#lastStepMs + pauseMs
+      this.#pause.applied()
     } else if (outcome.kind === 'retry' && outcome.again === 'later') {
-      const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** this.#retries++)
-      this.#notBeforeMs = this.#clock.monotonicMs() + waitMs
+      this.#pause.failed()
     }
   }
 
@@ -151,39 +123,23 @@ export class Pump {
     this.#lastCheckpointMs = nowMs
   }
 
-  /** Goes idle until the next thing is due. */
-  #sleep(waitingBytes: number): void {
-    this.#mode = 'idle'
-    const isEmpty = waitingBytes === 0
-    const dueMs = Math.min(
-      this.#checkpointDueInMs(isEmpty),
-      isEmpty ? Number.POSITIVE_INFINITY : this.#pauseLeftMs(waitingBytes),
-    )
-    if (dueMs === Number.POSITIVE_INFINITY || this.#isSleepless) return
-    this.#timer = setTimeout(() => this.wake(), Math.ceil(dueMs))
-    // The server's sockets keep the process alive, not this.
-    this.#timer.unref()
-  }
-
-  #pauseLeftMs(waitingBytes: number): number {
-    const isFailing = this.#retries > 0
-    if (!isFailing && (this.#isHurried || this.#isSleepless || waitingBytes > pauseBytesMax)) return 0
-    return this.#notBeforeMs - this.#clock.monotonicMs()
+  /** Milliseconds until a step is due if nothing more comes. A stop does not wait for a store that fails. */
+  #stepDueInMs(): number {
+    const waitingBytes = this.#pumped.waitingBytes()
+    if (waitingBytes === 0) return Number.POSITIVE_INFINITY
+    const leftMs = this.#pause.leftMs(waitingBytes)
+    return leftMs > 0 && this.#isFinishing ? Number.POSITIVE_INFINITY : leftMs
   }
 
   /** Milliseconds until a checkpoint is due if nothing more is loaded. */
-  #checkpointDueInMs(isQuiet: boolean): number {
-    if (!this.#isUnsafe || this.#isSleepless) return Number.POSITIVE_INFINITY
+  #checkpointDueInMs(): number {
+    if (!this.#isUnsafe || this.#isFinishing) return Number.POSITIVE_INFINITY
+    const isQuiet = this.#pumped.waitingBytes() === 0
     const isLarge = this.#walBytes >= walBytesMax || this.#appliedBytes >= appliedBytesMax
     const byAgeMs = this.#lastCheckpointMs + checkpointMsMax
     const isWorthQuiet = isQuiet && this.#walBytes >= quietWalBytesMin
     const byQuietMs = isWorthQuiet ? this.#lastStepMs + quietMs : Number.POSITIVE_INFINITY
     const dueMs = isLarge ? 0 : Math.min(byAgeMs, byQuietMs)
     return Math.max(dueMs, this.#noCheckpointBeforeMs) - this.#clock.monotonicMs()
-  }
-
-  #clearTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
   }
 }

@@ -1,0 +1,67 @@
+// The pause between two steps of a consumer. When little waits, steps are a while apart: a transaction for each of a
+// thousand small requests a second would cost more than the rows themselves, and none of them need be seen sooner.
+// Whoever waits for a position is not made to wait (`hurry`); after a failure everybody is.
+
+import type { Clock } from '../lib/clock.ts'
+import { Backoff, type BackoffLimits } from './backoff.ts'
+
+export interface PauseLimits extends BackoffLimits {
+  /** From the begin of a step to that of the next. */
+  readonly pauseMs: number
+  /** With more waiting there is no pause. */
+  readonly waitingBytesMax: number
+}
+
+export class Pause {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #limits: PauseLimits
+  readonly #backoff: Backoff
+  #isHurried = false
+  #isOver = false
+  #beganMs = 0
+  #untilMs = 0
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, limits: PauseLimits) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#backoff = new Backoff(clock, limits)
+  }
+
+  get isFailing(): boolean {
+    return this.#backoff.isFailing
+  }
+
+  /** Somebody waits for what is committed: no pause before the next step. */
+  hurry(): void {
+    this.#isHurried = true
+  }
+
+  /** No pause any more, but after failures. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  /** A step begins. */
+  began(): void {
+    this.#isHurried = false
+    this.#beganMs = this.#clock.monotonicMs()
+  }
+
+  /** The step has applied something. */
+  applied(): void {
+    this.#backoff.succeeded()
+    this.#untilMs = this.#beganMs + this.#limits.pauseMs
+  }
+
+  /** The step failed, and may not the next time. */
+  failed(): void {
+    this.#backoff.failed()
+  }
+
+  /** Milliseconds until the next step, with so many bytes of journal waiting; 0 or less: now. */
+  leftMs(waitingBytes: number): number {
+    if (this.isFailing) return this.#backoff.leftMs()
+    if (this.#isHurried || this.#isOver || waitingBytes > this.#limits.waitingBytesMax) return 0
+    return this.#untilMs - this.#clock.monotonicMs()
+  }
+}
