@@ -1,5 +1,5 @@
-// The mirror's rows: how changes are written, how a generation is copied without what is superseded, and how the one
-// before is removed.
+// The mirror's rows: how changes are written, how a generation is copied without what is superseded, and how others
+// are removed.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreChange } from '../identity/changes.ts'
@@ -10,6 +10,15 @@ export interface RowCounts {
   readonly base: number
   readonly changes: number
 }
+
+/** Those with rows of generations. */
+const tables = [
+  'person_override',
+  'person_override_change',
+  'person_tombstone',
+  'group_type',
+  'mirror',
+] as const
 
 type Kind<K extends StoreChange['kind']> = StoreChange & { readonly kind: K }
 
@@ -28,29 +37,30 @@ export async function writeChanges(
 ): Promise<number> {
   const overrides = changes.filter(isKind('override'))
   if (overrides.length > 0) await writeOverrides(connection, generation, overrides, isBase)
-  const tombstones = changes.filter(isKind('person_tombstone')).map((one) => one.change)
+  const seqOf = ({ seq }: MirrorChange): number => (isBase ? 0 : seq)
+  const tombstones = changes.filter(isKind('person_tombstone'))
   if (tombstones.length > 0) {
     await connection.run(
       `insert into person_tombstone
-       select $1::integer, project_id, born_id, make_timestamptz(deleted_at_ms * 1000)
-       from (select ${integers(2)} as project_id, ${uuids(3)} as born_id, ${integers(4)} as deleted_at_ms)`,
+       select $1::integer, project_id, born_id, make_timestamptz(deleted_at_ms * 1000), seq
+       from (select ${integers(2)} as project_id, ${uuids(3)} as born_id, ${integers(4)} as deleted_at_ms,
+         ${integers(5)} as seq)`,
       [
         generation,
-        joined(tombstones, (one) => one.projectId),
-        joined(tombstones, (one) => one.bornId),
-        joined(tombstones, (one) => one.deletedAtMs),
+        joined(tombstones, ({ change }) => change.projectId),
+        joined(tombstones, ({ change }) => change.bornId),
+        joined(tombstones, ({ change }) => change.deletedAtMs),
+        joined(tombstones, seqOf),
       ],
     )
   }
   // A project has five at most.
-  for (const { change } of changes.filter(isKind('group_type'))) {
-    const { projectId, index, name } = change
-    await connection.run('insert into group_type values ($1::integer, $2::integer, $3::utinyint, $4)', [
-      generation,
-      projectId,
-      index,
-      name,
-    ])
+  for (const type of changes.filter(isKind('group_type'))) {
+    const { projectId, index, name } = type.change
+    await connection.run(
+      'insert into group_type values ($1::integer, $2::integer, $3::utinyint, $4, $5::bigint)',
+      [generation, projectId, index, name, seqOf(type)],
+    )
   }
   return overrides.length
 }
@@ -116,7 +126,7 @@ export async function copySlice(
   )
   await connection.run(
     `insert into person_tombstone
-     select $2::integer, project_id, born_id, max(deleted_at)
+     select $2::integer, project_id, born_id, max(deleted_at), 0
      from person_tombstone where ${isOfSlice}
      group by project_id, born_id`,
     values,
@@ -124,33 +134,32 @@ export async function copySlice(
   if (slice > 0) return rowsChanged
   await connection.run(
     `insert into group_type
-     select distinct $2::integer, project_id, index, name from group_type
+     select distinct $2::integer, project_id, index, name, 0 from group_type
      where generation = $1::integer and project_id not in (select project_id from deleted_project)`,
     [from, to],
   )
   return rowsChanged
 }
 
+/** Forgets where a generation was, so that it is none any more: its rows are removed like those of others. */
+export async function forgetGeneration(connection: DuckDBConnection, generation: number): Promise<void> {
+  await connection.run('delete from mirror where generation = $1::integer', [generation])
+}
+
 /**
- * Removes up to `rowsMax` rows a table of generations before `generation`. Returns false when there were none. The
- * only DELETE there is: rarely, between transactions of the loader, and of rows that nothing reads any more.
+ * Removes up to `rowsMax` rows a table of generations other than `generation`. Returns false when there were none.
+ * Deleted here is rarely, between transactions of the loader, and what nothing reads any more.
  */
-export async function removeBefore(
+export async function removeOthers(
   connection: DuckDBConnection,
   generation: number,
   rowsMax: number,
 ): Promise<boolean> {
   let removed = 0
-  for (const table of [
-    'person_override',
-    'person_override_change',
-    'person_tombstone',
-    'group_type',
-    'mirror',
-  ]) {
+  for (const table of tables) {
     const result = await connection.run(
       `delete from ${table} where rowid in
-         (select rowid from ${table} where generation < $1::integer limit $2::bigint)`,
+         (select rowid from ${table} where generation <> $1::integer limit $2::bigint)`,
       [generation, rowsMax],
     )
     removed += result.rowsChanged
@@ -158,17 +167,16 @@ export async function removeBefore(
   return removed > 0
 }
 
-/** True when some generation before `generation` has rows left. */
-export async function hasBefore(connection: DuckDBConnection, generation: number): Promise<boolean> {
+/** The least and the greatest number of a generation that has rows; null when there is none. */
+export async function readGenerations(
+  connection: DuckDBConnection,
+): Promise<{ readonly least: number; readonly most: number } | null> {
+  const all = tables.map((table) => `select min(generation) as least, max(generation) as most from ${table}`)
   const reader = await connection.runAndReadAll(
-    `select exists (from person_override where generation < $1::integer)
-       or exists (from person_override_change where generation < $1::integer)
-       or exists (from person_tombstone where generation < $1::integer)
-       or exists (from group_type where generation < $1::integer)
-       or exists (from mirror where generation < $1::integer)`,
-    [generation],
+    `select min(least), max(most) from (${all.join(' union all ')})`,
   )
-  return reader.getRows()[0]?.[0] === true
+  const [least, most] = reader.getRows()[0] ?? []
+  return typeof least === 'number' && typeof most === 'number' ? { least, most } : null
 }
 
 /**

@@ -18,7 +18,8 @@
 //
 // Ids that change often, and kinds of rows that say the same, would let the mirror grow without end. When the changes
 // outnumber the base, the mirror copies itself: `tend` takes it a slice further, and then removes what was before. Both
-// go on where they were after a crash.
+// go on where they were after a crash. A page that comes before the copy is complete ends it: what there is of the copy
+// is removed like what was before.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
@@ -26,7 +27,15 @@ import { killPoint } from '../kill-point.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
 import { failureOf, shortMessage } from './failure.ts'
 import { type MirrorCursor, type Mirrored, type MirrorPage, sameCursor } from './mirror-page.ts'
-import { copySlice, countRows, hasBefore, type RowCounts, removeBefore, writeChanges } from './mirror-rows.ts'
+import {
+  copySlice,
+  countRows,
+  forgetGeneration,
+  type RowCounts,
+  readGenerations,
+  removeOthers,
+  writeChanges,
+} from './mirror-rows.ts'
 
 export interface MirrorOptions {
   readonly clock: Clock
@@ -54,14 +63,25 @@ export class Mirror {
   readonly #options: Required<MirrorOptions>
   #place: Place | null
   #counts: RowCounts
-  #isBeforeLeft: boolean
+  /** The greatest number of a generation that has rows; 0 when none has. */
+  #generationMost: number
+  /** Rows of other generations are left. */
+  #isOtherLeft: boolean
 
   private constructor(connection: DuckDBConnection, options: MirrorOptions, stored: StoredMirror) {
     this.#connection = connection
     this.#options = { copyChangesMin: copyChangesMinDefault, sliceRows: sliceRowsDefault, ...options }
     this.#place = stored.place
     this.#counts = stored.counts
-    this.#isBeforeLeft = stored.isBeforeLeft
+    this.#generationMost = stored.generationMost
+    this.#isOtherLeft = stored.isOtherLeft
+  }
+
+  #take({ place, counts, generationMost, isOtherLeft }: StoredMirror): void {
+    this.#place = place
+    this.#counts = counts
+    this.#generationMost = generationMost
+    this.#isOtherLeft = isOtherLeft
   }
 
   /** Uses `connection` for every write; no other transaction may run on it meanwhile. */
@@ -71,7 +91,7 @@ export class Mirror {
 
   get mirrored(): Mirrored {
     const cursor = this.#place?.cursor ?? null
-    const isTendingDue = isSlice(cursor) || (cursor?.rest === null && (this.#isCopyDue || this.#isBeforeLeft))
+    const isTendingDue = isSlice(cursor) || (cursor?.rest === null && (this.#isCopyDue || this.#isOtherLeft))
     return { cursor, isTendingDue }
   }
 
@@ -80,9 +100,10 @@ export class Mirror {
    * Errors: events_unavailable when it was not written and may be later; storage_failed when the store is lost.
    */
   async apply({ from, to, isAnew, changes }: MirrorPage): Promise<Mirrored> {
+    await this.#giveUpCopy(from)
     const cursor = this.#place?.cursor ?? null
-    if (!sameCursor(from, cursor) || isSlice(cursor)) return this.mirrored
-    const generation = (this.#place?.generation ?? 0) + (isAnew ? 1 : 0)
+    if (!sameCursor(from, cursor)) return this.mirrored
+    const generation = isAnew || this.#place === null ? this.#generationMost + 1 : this.#place.generation
     // Rows of a base come at the place where it was begun.
     const isBase = isAnew || to.seq === from?.seq
     const write = () => writeChanges(this.#connection, generation, changes, isBase)
@@ -96,14 +117,19 @@ export class Mirror {
     const { generation, cursor } = this.#place
     const slice = sliceOf(cursor)
     if (slice !== null) await this.#copy(generation, cursor, slice)
-    else if (cursor.rest === null && this.#isCopyDue) {
+    else if (cursor.rest === null && this.#isOtherLeft) {
+      await this.#guarded(async () => {
+        this.#isOtherLeft = await removeOthers(this.#connection, generation, this.#options.sliceRows)
+      })
+    } else if (cursor.rest === null && this.#isCopyDue) {
       const { base, changes } = this.#counts
       const slices = Math.ceil((base + changes) / this.#options.sliceRows)
-      await this.#write(generation + 1, { ...cursor, rest: sliceText(0, slices) }, true, async () => 0)
-    } else if (cursor.rest === null && this.#isBeforeLeft) {
-      await this.#guarded(async () => {
-        this.#isBeforeLeft = await removeBefore(this.#connection, generation, this.#options.sliceRows)
-      })
+      await this.#write(
+        this.#generationMost + 1,
+        { ...cursor, rest: sliceText(0, slices) },
+        true,
+        async () => 0,
+      )
     }
     return this.mirrored
   }
@@ -121,6 +147,16 @@ export class Mirror {
         'select max(generation) from mirror where rest is null',
       )
       return await copySlice(this.#connection, Number(reader.getRows()[0]?.[0]), generation, slice, slices)
+    })
+  }
+
+  /** Goes back to the generation that is copied, when that is the place `from`. */
+  async #giveUpCopy(from: MirrorCursor | null): Promise<void> {
+    const place = this.#place
+    if (place === null || !isSlice(place.cursor) || !sameCursor(from, { ...place.cursor, rest: null })) return
+    await this.#guarded(async () => {
+      await forgetGeneration(this.#connection, place.generation)
+      this.#take(await readMirror(this.#connection))
     })
   }
 
@@ -152,7 +188,8 @@ export class Mirror {
         ? { ...counts, base: counts.base + count }
         : { ...counts, changes: counts.changes + count }
     })
-    this.#isBeforeLeft ||= isNew && generation > 1
+    this.#isOtherLeft ||= isNew && generation > 1
+    this.#generationMost = Math.max(this.#generationMost, generation)
   }
 
   /** After an error nothing is taken for granted: where the mirror stands is read again. */
@@ -172,10 +209,7 @@ export class Mirror {
   /** Errors: storage_failed. Not knowing where the mirror stands, nothing may be added: the next start reads it. */
   async #readAgain(failure: string): Promise<void> {
     try {
-      const { place, counts, isBeforeLeft } = await readMirror(this.#connection)
-      this.#place = place
-      this.#counts = counts
-      this.#isBeforeLeft = isBeforeLeft
+      this.#take(await readMirror(this.#connection))
     } catch (cause) {
       const detail = `${failure}; then the mirror could not be read: ${shortMessage(cause)}`
       throw new ServiceError('storage_failed', { detail, cause })
@@ -186,7 +220,8 @@ export class Mirror {
 interface StoredMirror {
   readonly place: Place | null
   readonly counts: RowCounts
-  readonly isBeforeLeft: boolean
+  readonly generationMost: number
+  readonly isOtherLeft: boolean
 }
 
 async function readMirror(connection: DuckDBConnection): Promise<StoredMirror> {
@@ -195,7 +230,10 @@ async function readMirror(connection: DuckDBConnection): Promise<StoredMirror> {
      from mirror order by generation desc, step desc limit 1`,
   )
   const row = reader.getRowsJS()[0]
-  if (row === undefined) return { place: null, counts: { base: 0, changes: 0 }, isBeforeLeft: false }
+  const generations = await readGenerations(connection)
+  const generationMost = generations?.most ?? 0
+  if (row === undefined)
+    return { place: null, counts: { base: 0, changes: 0 }, generationMost, isOtherLeft: false }
   const [generation, step, epoch, seq, mark, rest] = row
   const place: Place = {
     generation: Number(generation),
@@ -210,7 +248,8 @@ async function readMirror(connection: DuckDBConnection): Promise<StoredMirror> {
   return {
     place,
     counts: await countRows(connection, place.generation),
-    isBeforeLeft: await hasBefore(connection, place.generation),
+    generationMost,
+    isOtherLeft: generations?.least !== place.generation || generationMost !== place.generation,
   }
 }
 

@@ -8,7 +8,6 @@
 import type { MirrorCursor, MirrorPage } from '../events/mirror-page.ts'
 import type { StoreChange } from '../identity/changes.ts'
 import { unreachable } from '../lib/assert.ts'
-import type { ChangesEnd } from '../persons/persons-store.ts'
 import type { Session } from '../postgres/pool.ts'
 
 /** The tables in the order in which they are copied. */
@@ -22,24 +21,8 @@ interface Place {
   readonly key: string
 }
 
-/** Where the outbox ended, and what it has marked the last change with; null when that is gone. */
-export interface MarkedEnd extends ChangesEnd {
-  readonly mark: string | null
-}
-
 /** `rest` of a mirror whose base lacks everything. */
 export const baseBegin = restOf(startOf('group_type'))
-
-/** `rest` of a mirror whose base is complete, and which lacks the changes up to `end`. */
-export function restUpTo({ seq, mark }: MarkedEnd): string {
-  return `changes up to ${seq} ${mark}`
-}
-
-/** The place that a mirror must come to before it is read; null for one whose base is not complete. */
-export function goalOf(rest: string): Pick<MarkedEnd, 'seq' | 'mark'> | null {
-  const [, seq, mark] = /^changes up to (\d+) ([-\w]+)$/.exec(rest) ?? []
-  return seq === undefined || mark === undefined ? null : { seq: Number(seq), mark }
-}
 
 /** Reads the next page of the base; `rest` is null behind the last. Errors: postgres_unavailable. */
 export async function readBase(

@@ -1,14 +1,14 @@
 // Keeps the events store's mirror of Postgres up: reads the outbox of the persons consumer page by page and hands it
-// to the events thread, which remembers how far it came. Lives on the main thread, one page at a time.
-//
-//   idle      the mirror has everything; the consumer's next change, or a timer after a failure, ends it
-//   running   pages follow each other until the mirror has everything and its upkeep is done
-//   halted    closed; for good
+// to the events thread, which remembers how far it came. Lives on the main thread, one page at a time, and upkeep of
+// the mirror between the pages. Either goes on while the other fails: a copy of the mirror that does not succeed is
+// given up for the next page, and begun again later.
 //
 // Nothing waits for it: events are loaded while Postgres is away, and belong to whom they were born to until the mirror
 // hears more. After a checkpoint of the events store, the outbox forgets what is safe there.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { Backoff } from '../consumer/backoff.ts'
+import { Loop } from '../consumer/loop.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Events } from '../events/client.ts'
 import type { MirrorState } from '../events/mirror-writer.ts'
@@ -16,6 +16,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Persons, PersonsState } from '../persons/client.ts'
 import type { ChangesEnd } from '../persons/persons-store.ts'
 import type { Postgres } from '../postgres/pool.ts'
+import { isWithinStep } from './goal.ts'
 import { prune, readNext } from './outbox.ts'
 
 export interface MirrorOptions {
@@ -51,8 +52,9 @@ interface Waiter {
 /** Rows of a page: about 0.5 MB in memory, and some 20 ms of the events thread. */
 const pageRowsMax = 5_000
 const pruneRowsMax = 5_000
-const retryMsMin = 100
-const retryMsMax = 10_000
+const changesRetry = { msMin: 100, msMax: 10_000, spread: 0 }
+/** Upkeep that fails costs the more the further it came: a copy may have to begin again. */
+const upkeepRetry = { msMin: 1_000, msMax: 300_000, spread: 0 }
 /** A stop waits no longer; the rest stays in the outbox. */
 const finishMsMax = 5_000
 
@@ -63,21 +65,29 @@ export function openMirror(options: MirrorOptions): Mirror {
 
 class MirrorPump implements Mirror {
   readonly #options: MirrorOptions
-  #mode: 'idle' | 'running' | 'halted' = 'idle'
-  #running: Promise<void> = Promise.resolve()
+  readonly #loop: Loop
+  /** There may be changes. */
   #isWoken = false
   #isPruneDue = false
   #isFinishing = false
-  #timer: NodeJS.Timeout | null = null
-  #retries = 0
-  #reason: string | null = null
+  readonly #changesBackoff: Backoff
+  readonly #upkeepBackoff: Backoff
+  #changesReason: string | null = null
+  #upkeepReason: string | null = null
   #waiters: Waiter[] = []
   /** Where the outbox ended when it was last read, and what the consumer had said of it by then. */
   #read: { readonly end: ChangesEnd; readonly told: ChangesEnd | null } | null = null
 
   constructor(options: MirrorOptions) {
     this.#options = options
-    const { events, persons } = options
+    const { events, persons, clock, log } = options
+    this.#changesBackoff = new Backoff(clock, changesRetry)
+    this.#upkeepBackoff = new Backoff(clock, upkeepRetry)
+    this.#loop = new Loop({
+      dueInMs: () => Math.min(this.#upkeepDueInMs(), this.#changesDueInMs()),
+      turn: () => (this.#upkeepDueInMs() <= 0 ? this.#tend() : this.#takeChanges()),
+      failed: (error) => log.warn({}, `mirror: it has stopped: ${error}`),
+    })
     events.mirror.onOpened(() => this.#wake())
     persons.onApplied(() => {
       if (this.state().waiting > 0 || this.#read === null) this.#wake()
@@ -89,11 +99,12 @@ class MirrorPump implements Mirror {
   }
 
   state(): MirrorProgress {
-    return { waiting: this.#waiting(), reason: this.#reason }
+    const reasons = [this.#changesReason, this.#upkeepReason].filter((reason) => reason !== null)
+    return { waiting: this.#waiting(), reason: reasons.length === 0 ? null : reasons.join('; ') }
   }
 
   waitUntilMirrored(): Promise<void> {
-    if (this.#mode === 'halted') return Promise.reject(new ServiceError('stopping'))
+    if (this.#loop.isHalted) return Promise.reject(new ServiceError('stopping'))
     const end = this.#options.persons.state().changes
     if (end === null || this.#isAt(end)) return Promise.resolve()
     return new Promise((resolve, reject) => {
@@ -103,17 +114,16 @@ class MirrorPump implements Mirror {
   }
 
   async close(): Promise<void> {
-    if (this.#mode === 'halted') return
+    if (this.#loop.isHalted) return
     this.#isFinishing = true
-    if (this.#retries === 0) this.#wake()
+    this.#wake()
     const tooLate = new AbortController()
     await Promise.race([
-      this.#running,
+      this.#loop.rest(),
       delay(finishMsMax, null, { signal: tooLate.signal }).catch(() => null), // it was in time
     ])
     tooLate.abort()
-    this.#mode = 'halted'
-    this.#clearTimer()
+    this.#loop.halt()
     for (const { reject } of this.#waiters.splice(0)) reject(new ServiceError('stopping'))
   }
 
@@ -122,8 +132,9 @@ class MirrorPump implements Mirror {
     const mirror = this.#options.events.mirror.state()
     const cursor = mirror?.cursor ?? null
     if (end === null) return 0
-    // What copies itself, which is upkeep, is read meanwhile; a base that comes from Postgres is not.
-    const isBaseLacking = cursor !== null && cursor.rest !== null && !isCopyingItself(mirror)
+    // What copies itself, which is upkeep, is read meanwhile, and so is what lacks half a step; a base is not.
+    const rest = cursor?.rest ?? null
+    const isBaseLacking = rest !== null && !isCopyingItself(mirror) && !isWithinStep(rest)
     if (cursor?.epoch !== end.epoch || isBaseLacking) return Math.max(1, end.seq)
     // An outbox that ends before the mirror is another one.
     return end.seq < cursor.seq ? 1 : end.seq - cursor.seq
@@ -150,70 +161,74 @@ class MirrorPump implements Mirror {
 
   #wake(): void {
     this.#isWoken = true
-    if (this.#mode !== 'idle' || (this.#timer !== null && !this.#isFinishing)) return
-    this.#mode = 'running'
-    this.#running = this.#run()
+    this.#loop.wake()
   }
 
-  async #run(): Promise<void> {
-    this.#clearTimer()
-    while (this.#mode === 'running') {
-      this.#isWoken = false
-      try {
-        const isMore = await this.#step()
-        this.#settle()
-        this.#retries = 0
-        this.#reason = null
-        if (!isMore && !this.#isWoken && this.#mode === 'running') this.#mode = 'idle'
-      } catch (error) {
-        this.#failed(error)
-      }
+  #upkeepDueInMs(): number {
+    const isDue = this.#options.events.mirror.state()?.isTendingDue === true && !this.#isFinishing
+    return isDue ? this.#upkeepBackoff.leftMs() : Number.POSITIVE_INFINITY
+  }
+
+  #changesDueInMs(): number {
+    const { isFailing } = this.#changesBackoff
+    const isDue = isFailing ? !this.#isFinishing : this.#isWoken
+    return isDue ? this.#changesBackoff.leftMs() : Number.POSITIVE_INFINITY
+  }
+
+  async #tend(): Promise<void> {
+    try {
+      const { isTendingDue } = await this.#options.events.mirror.tend()
+      if (isTendingDue) return
+      this.#upkeepBackoff.succeeded()
+      this.#upkeepReason = null
+      // Changes may have waited for it.
+      this.#isWoken = true
+    } catch (error) {
+      this.#upkeepReason = `upkeep fails: ${this.#failed(error, this.#upkeepBackoff, 'its upkeep goes on later')}`
     }
   }
 
-  /** Does the next thing there is to do. Returns false when there was none. */
-  async #step(): Promise<boolean> {
+  async #takeChanges(): Promise<void> {
+    this.#isWoken = false
+    try {
+      if (await this.#takePage()) this.#isWoken = true
+      this.#settle()
+      this.#changesBackoff.succeeded()
+      this.#changesReason = null
+    } catch (error) {
+      const detail = this.#failed(error, this.#changesBackoff, 'it goes on later')
+      // The one that the whole server has already is no news.
+      this.#changesReason = isServiceError(error, 'postgres_unavailable') ? null : detail
+    }
+  }
+
+  /** Takes the next page. Returns false when there was none. */
+  async #takePage(): Promise<boolean> {
     const { postgres, events, persons } = this.#options
     const mirror = events.mirror.state()
     // The store's opening and the consumer's beginning are both followed by a call of a listener.
     if (mirror === null) return false
-    if (mirror.isTendingDue && !this.#isFinishing) {
-      await events.mirror.tend()
-      return true
-    }
-    // What copies itself takes no page before it is done, and a stop does not wait for that.
-    if (isCopyingItself(mirror)) return false
+    const isCopying = isCopyingItself(mirror)
+    // A stop does not wait for it; else it is upkeep's turn as long as that does not fail.
+    if (isCopying && this.#isFinishing) return false
     if (this.#isPruneDue && mirror.checkpointed !== null) {
       const count = await prune(postgres, mirror.checkpointed, pruneRowsMax)
       this.#isPruneDue = count === pruneRowsMax
     }
     const told = persons.state().changes
-    const { page, end } = await readNext(postgres, mirror.cursor, pageRowsMax)
+    const cursor = isCopying && mirror.cursor !== null ? { ...mirror.cursor, rest: null } : mirror.cursor
+    const { page, end } = await readNext(postgres, cursor, pageRowsMax)
     this.#read = end && { end, told }
     if (page !== null) await events.mirror.apply(page)
     return page !== null || this.#isPruneDue
   }
 
-  #failed(error: unknown): void {
+  /** Returns what the error says. */
+  #failed(error: unknown, backoff: Backoff, then: string): string {
     const detail = isServiceError(error) ? error.detail : String(error)
-    if (this.#retries === 0) this.#options.log.warn({}, `mirror: it goes on later: ${detail}`)
-    // The one that the whole server has already is no news.
-    this.#reason = isServiceError(error, 'postgres_unavailable') ? null : detail
-    if (this.#mode !== 'running') return
-    this.#mode = 'idle'
-    if (this.#isFinishing) return
-    const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** this.#retries++)
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#wake()
-    }, waitMs)
-    // The server's sockets keep the process alive, not this.
-    this.#timer.unref()
-  }
-
-  #clearTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    if (!backoff.isFailing) this.#options.log.warn({}, `mirror: ${then}: ${detail}`)
+    backoff.failed()
+    return detail
   }
 }
 

@@ -4,12 +4,17 @@
 // the one they came from: a database that was restored from a backup ends before that change, or has another mark on
 // it. Then the epoch is renewed, and the mirror begins anew from the tables that say the same (base.ts). It also does
 // when it has nothing, or less than the outbox, which forgets what a checkpoint of the events store has made safe.
+//
+// A step of the consumer is one transaction, and half of it is no state that Postgres ever was in: half a merge, say.
+// So a page ends with a step. A step that is larger than a page comes in several, and is read when it is whole.
 
 import type { MirrorChange, MirrorCursor, MirrorPage } from '../events/mirror-page.ts'
 import type { StoreChange } from '../identity/changes.ts'
+import { assert } from '../lib/assert.ts'
 import type { ChangesEnd } from '../persons/persons-store.ts'
 import type { Session } from '../postgres/pool.ts'
-import { baseBegin, goalOf, type MarkedEnd, readBase, restUpTo } from './base.ts'
+import { baseBegin, readBase } from './base.ts'
+import { goalOf, type MarkedEnd, restOfStep, restUpTo } from './goal.ts'
 
 /** What comes next for the mirror. */
 export interface Next {
@@ -32,7 +37,11 @@ interface ChangeRow {
   /** The other fields of a StoreChange. */
   readonly payload: object
   readonly mark: string
+  /** The last change of the step that this one is of; null for one that an older version has written. */
+  readonly step_end: number | null
 }
+
+type Mark = Pick<ChangeRow, 'seq' | 'mark'>
 
 /** Reads what leads on from `cursor`, at most `rowsMax` rows. Errors: postgres_unavailable. */
 export async function readNext(
@@ -46,17 +55,22 @@ export async function readNext(
   const { end, rows } = await readChanges(postgres, cursor, rowsMax)
   if (end === null) return { page: null, end }
   if (cursor === null || cursor.epoch !== end.epoch) return await beginAnew(postgres, cursor)
-  const changes = changesBehind(cursor, rows)
+  const behind = rowsBehind(cursor, rows)
   const isReached = end.seq === cursor.seq
   const atGoal = rows.find(({ seq }) => seq === goal?.seq)
   const isGoalLost = goal !== null && (end.seq < goal.seq || (atGoal && atGoal.mark !== goal.mark))
-  if (changes === null || (changes.length === 0 && !isReached) || isGoalLost)
+  if (behind === null || (behind.length === 0 && !isReached) || isGoalLost)
     return await beginInNewEpoch(postgres, cursor)
-  const last = rows.at(-1)
-  if (isReached || last === undefined) return { page: null, end }
-  const isWhole = goal === null || last.seq >= goal.seq
-  const to = { epoch: end.epoch, seq: last.seq, mark: last.mark, rest: isWhole ? null : rest }
-  return { page: { from: cursor, to, isAnew: false, changes }, end }
+  if (isReached) return { page: null, end }
+  // Up to the end of the last step that is whole, unless the mirror is not read before a place behind that.
+  const wholeAt = behind.findLastIndex(({ step_end, seq }) => step_end === null || step_end === seq)
+  const whole = behind[wholeAt]
+  if (whole !== undefined && (goal === null || whole.seq >= goal.seq))
+    return { page: pageTo(cursor, behind.slice(0, wholeAt + 1), null), end }
+  if (goal !== null) return { page: pageTo(cursor, behind, rest), end }
+  const stepEnd = await readMark(postgres, end.epoch, behind[0]?.step_end ?? 0)
+  if (stepEnd === null) return await beginInNewEpoch(postgres, cursor)
+  return { page: pageTo(cursor, behind, restOfStep(stepEnd)), end }
 }
 
 /** Reads the next page of the base; the last of them says which changes are lacking then. */
@@ -98,7 +112,7 @@ async function readChanges(postgres: Session, cursor: MirrorCursor | null, rowsM
     `select change_epoch, change_seq, change.*
      from persons_progress
      left join lateral (
-       select seq, project_id, kind, payload, mark
+       select seq, project_id, kind, payload, mark, step_end
        from store_change
        where epoch = change_epoch and seq >= $2
        order by seq limit $3
@@ -112,16 +126,32 @@ async function readChanges(postgres: Session, cursor: MirrorCursor | null, rowsM
 }
 
 /** The changes behind the one at the cursor; null when that one is not the mirror's, or some are missing. */
-function changesBehind(cursor: MirrorCursor, rows: readonly ChangeRow[]): MirrorChange[] | null {
+function rowsBehind(cursor: MirrorCursor, rows: readonly ChangeRow[]): readonly ChangeRow[] | null {
   const first = rows[0]
   if (cursor.seq > 0 && (first?.seq !== cursor.seq || first.mark !== cursor.mark)) return null
   const behind = cursor.seq > 0 ? rows.slice(1) : rows
-  if (behind.some(({ seq }, index) => seq !== cursor.seq + 1 + index)) return null
-  return behind.map(({ seq, project_id, kind, payload }) => ({
+  return behind.some(({ seq }, index) => seq !== cursor.seq + 1 + index) ? null : behind
+}
+
+/** A page of `rows`, at least one. */
+function pageTo(from: MirrorCursor, rows: readonly ChangeRow[], rest: string | null): MirrorPage {
+  const last = rows.at(-1)
+  assert(last !== undefined, 'a page of changes leads to the last of them')
+  const changes: MirrorChange[] = rows.map(({ seq, project_id, kind, payload }) => ({
     seq,
     // The persons consumer writes a StoreChange in these columns (persons/save.ts).
     change: { kind, projectId: project_id, ...payload } as StoreChange,
   }))
+  return { from, to: { epoch: from.epoch, seq: last.seq, mark: last.mark, rest }, isAnew: false, changes }
+}
+
+/** What the change `seq` is marked with; null when there is none. */
+async function readMark(postgres: Session, epoch: string, seq: number): Promise<Mark | null> {
+  const { rows } = await postgres.query<Mark>(
+    'select seq, mark from store_change where epoch = $1 and seq = $2',
+    [epoch, seq],
+  )
+  return rows[0] ?? null
 }
 
 /** What the mirror has is of another history than the outbox. */

@@ -174,8 +174,8 @@ async function saveStoreChanges(
   }
   const { rows } = await session.query<ChangesEnd>(
     `with told as (
-       insert into store_change (epoch, seq, project_id, kind, payload)
-       select change_epoch, change_seq + n, project_id, kind, payload::jsonb
+       insert into store_change (epoch, seq, project_id, kind, payload, step_end)
+       select change_epoch, change_seq + n, project_id, kind, payload::jsonb, change_seq + $4
        from persons_progress,
          unnest($1::integer[], $2::text[], $3::text[]) with ordinality as change (project_id, kind, payload, n))
      update persons_progress set change_seq = change_seq + $4

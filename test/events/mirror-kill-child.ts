@@ -10,8 +10,9 @@ import { uuidOf } from './make-batch.ts'
 const epoch = uuidOf(0xe)
 /** Rows of the base, in pages of ten. */
 export const baseRows = 30
-/** Changes behind it, in pages of ten. */
+/** Changes behind it, in pages of ten and steps of thirty. */
 export const changeCount = 200
+const stepRows = 30
 
 /** Change `seq` gives one of forty ids to somebody. */
 export const bornAt = (seq: number) => seq % 40
@@ -30,7 +31,7 @@ function override(seq: number, born: number, person: number): MirrorChange {
 function pageFrom(from: MirrorCursor | null): MirrorPage | null {
   if (from === null) return { from, to: at(0, 'from 0'), isAnew: true, changes: [] }
   const ten = Array.from({ length: 10 }, (_, i) => i)
-  if (from.rest !== null) {
+  if (from.rest?.startsWith('from ')) {
     const first = Number(from.rest.slice('from '.length))
     const next = first + 10
     const changes = ten.map((i) => override(0, first + i, 500 + first + i))
@@ -38,7 +39,9 @@ function pageFrom(from: MirrorCursor | null): MirrorPage | null {
   }
   if (from.seq === changeCount) return null
   const changes = ten.map((i) => from.seq + 1 + i).map((seq) => override(seq, bornAt(seq), personAt(seq)))
-  return { from, to: at(from.seq + 10, null), isAnew: false, changes }
+  const stepEnd = Math.min(changeCount, Math.ceil((from.seq + 10) / stepRows) * stepRows)
+  const rest = from.seq + 10 === stepEnd ? null : `step up to ${stepEnd}`
+  return { from, to: at(from.seq + 10, rest), isAnew: false, changes }
 }
 
 async function main(dataDir: string, killAt: string | null): Promise<void> {
@@ -57,8 +60,12 @@ async function main(dataDir: string, killAt: string | null): Promise<void> {
   })
   for (let round = 1; ; round++) {
     const { cursor, isTendingDue } = mirror.mirrored
-    const page = isTendingDue ? null : pageFrom(cursor)
-    if (isTendingDue) await mirror.tend()
+    // As if upkeep had failed: the page ends the copy that is under way.
+    const isUpkeep = isTendingDue && round % 7 > 0
+    const page = isUpkeep
+      ? null
+      : pageFrom(isTendingDue && cursor !== null ? { ...cursor, rest: null } : cursor)
+    if (isUpkeep || (isTendingDue && page === null)) await mirror.tend()
     else if (page !== null) await mirror.apply(page)
     else break
     if (round % 5 === 0) await store.writer.run('checkpoint')

@@ -157,6 +157,57 @@ t.test('a mirror that begins anew is read when it has the changes behind its bas
   world.close()
 })
 
+t.test('a step that comes in several pages is read when it is whole', async (t) => {
+  const { world, mirror, reopen } = await open(t, { copyChangesMin: 2 })
+  await mirror.apply(page(null, at(0), []))
+  await mirror.apply(page(at(0), at(1), [override(1, 1, 2)]))
+  const properties = () =>
+    world.select('select properties from events where position > 0 order by position limit 1')
+  const before = [await personsOf(world), await properties()]
+  const half = at(3, 'step up to 6')
+  const gone = told(4, {
+    kind: 'person_tombstone',
+    projectId: 1,
+    bornId: uuidOf(5),
+    deletedAtMs: startMs + 9e3,
+  })
+  const kind = told(5, { kind: 'group_type', projectId: 1, index: 0, name: 'company' })
+  await mirror.apply(page(at(1), half, [override(2, 1, 3), override(3, 3, 3)]))
+  t.same([await personsOf(world), await properties()], before)
+  t.equal(mirror.mirrored.isTendingDue, false, 'half a step is not copied')
+  const next = await reopen()
+  const later = at(5, 'step up to 6')
+  await next.apply(page(half, later, [gone, kind]))
+  t.same([await personsOf(world), await properties()], before)
+  await next.apply(page(later, at(6), [override(6, 2, 3)]))
+  t.equal(await personsOf(world), '03 03 03 04 06')
+  t.match(await properties(), [[/"\$group_0":"acme 2"/]])
+  t.equal(next.mirrored.isTendingDue, true)
+  await tendAll(next)
+  t.equal(await personsOf(world), '03 03 03 04 06')
+  world.close()
+})
+
+t.test('a page ends a copy, which begins again when its rest is gone', async (t) => {
+  const { world, mirror, reopen } = await open(t, { copyChangesMin: 3, sliceRows: 1 })
+  await mirror.apply(page(null, at(0), []))
+  await mirror.apply(page(at(0), at(3), [override(1, 1, 2), override(2, 3, 2), override(3, 4, 2)]))
+  for (let i = 0; i < 3; i++) await mirror.tend()
+  t.match(mirror.mirrored.cursor?.rest, /^slice/)
+  const stale = page({ ...at(3), mark: uuidOf(0xbad) }, at(4), [])
+  t.match((await mirror.apply(stale)).cursor?.rest, /^slice/, 'one that does not belong here ends nothing')
+  const next = await reopen()
+  t.same((await next.apply(page(at(3), at(4), [override(4, 1, 6)]))).cursor, at(4))
+  t.equal(await personsOf(world), '06 02 02 02 05 06')
+  t.same((await reopen()).mirrored, next.mirrored, 'and the store knows it too')
+  t.ok((await tendAll(next)) > 5)
+  t.equal(await personsOf(world), '06 02 02 02 05 06')
+  t.same(await world.select('select count(*), count(distinct born_id) from person_override'), [['3', '3']])
+  t.same(await world.select('select count(*) from person_override_change'), [['0']])
+  t.same(await world.select('select count(distinct generation) from mirror'), [['1']])
+  world.close()
+})
+
 t.test('copies itself when changes outnumber what there was, slice by slice', async (t) => {
   const { world, mirror, reopen } = await open(t, { copyChangesMin: 6, sliceRows: 2 })
   await mirror.apply(page(null, at(0), []))

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { ServiceError } from '../../src/errors.ts'
 import { type Events, openEvents } from '../../src/events/client.ts'
 import type { EventsTasks } from '../../src/events/messages.ts'
+import type { MirrorCursor, MirrorPage } from '../../src/events/mirror-page.ts'
 import { MirrorWriter } from '../../src/events/mirror-writer.ts'
 import { openJournal } from '../../src/journal/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openMirror } from '../../src/mirror/mirror.ts'
+import { readNext } from '../../src/mirror/outbox.ts'
 import type { ChangesEnd } from '../../src/persons/persons-store.ts'
 import { uuidOf } from '../events/make-batch.ts'
 import { addProjects } from '../persons/world.ts'
@@ -111,6 +114,13 @@ t.test('what the consumer changes comes to the events store, in pages', async (t
   await mirrored(world)
   const { rows } = await world.events.query('select count(*), max(seq) from person_override_change')
   t.same(rows, [['12002', '12002']])
+  const read = await world.events.query('select seq from mirror where rest is null order by seq')
+  t.same(read.rows.at(-1), ['12002'])
+  t.same(
+    read.rows.filter(([seq]) => Number(seq) > 2 && Number(seq) < 12_002),
+    [],
+    'half a step is not read',
+  )
   await world.close()
 })
 
@@ -230,30 +240,81 @@ t.test('the outbox forgets what a checkpoint of the events store has made safe',
   await world.close()
 })
 
-t.test('a stop does not wait for a mirror that copies itself, and finds nothing wrong with it', async (t) => {
-  const cursor = { epoch: uuidOf(0xe), seq: 7, mark: uuidOf(7), rest: 'slice 1 of 4' }
-  const end = { epoch: cursor.epoch, seq: 9 }
-  let tended = 0
+/** A mirror over a store that takes pages, or refuses what it is told to. */
+function openOverFake(
+  { postgres }: Pick<Outbox, 'postgres'>,
+  first: MirrorCursor,
+  changes: ChangesEnd | null,
+) {
+  const world = { cursor: first, pages: [] as MirrorPage[], tended: 0, refused: [] as string[], clock: 0 }
   const writer = new MirrorWriter({
-    // Never done: the answer of every task, as the store's thread types it.
-    write: async <K extends 'mirror' | 'tend_mirror'>(kind: K) => {
+    write: async <K extends 'mirror' | 'tend_mirror'>(kind: K, task: object) => {
       await delay(1)
-      if (kind === 'tend_mirror') tended++
-      return { cursor, isTendingDue: true, walBytes: 0 } as EventsTasks[K][1]
+      if (kind === 'tend_mirror') world.tended++
+      if (world.refused.includes(kind)) throw new ServiceError('events_unavailable', { detail: `no ${kind}` })
+      if ('page' in task) {
+        world.pages.push(task.page as MirrorPage) // the only task with one
+        world.cursor = (task.page as MirrorPage).to
+      }
+      // As the store's thread types the answer of both.
+      return { cursor: world.cursor, isTendingDue: true, walBytes: 0 } as EventsTasks[K][1]
     },
     wrote: () => {},
   })
   const warnings: string[] = []
   const mirror = openMirror({
-    postgres: { query: () => Promise.reject(new Error('nobody asks')) },
+    postgres,
     events: { mirror: writer, onCheckpoint: () => {} },
-    persons: { state: () => ({ changes: end }), onApplied: () => {} },
+    persons: { state: () => ({ changes }), onApplied: () => {} },
     log: { warn: (_, message) => warnings.push(message) },
-    clock: systemClock,
+    clock: { nowMs: () => world.clock, monotonicMs: () => world.clock },
   })
-  writer.opened({ cursor, isTendingDue: true })
-  await until(() => tended > 2)
+  writer.opened({ cursor: first, isTendingDue: true })
+  return { world, mirror, warnings }
+}
+
+t.test('a stop does not wait for a mirror that copies itself, and finds nothing wrong with it', async (t) => {
+  const cursor = { epoch: uuidOf(0xe), seq: 7, mark: uuidOf(7), rest: 'slice 1 of 4' }
+  const postgres = {
+    ...(await openOutbox(t)).postgres,
+    query: () => Promise.reject(new Error('nobody asks')),
+  }
+  const { world, mirror, warnings } = openOverFake({ postgres }, cursor, { epoch: cursor.epoch, seq: 9 })
+  await until(() => world.tended > 2)
   await mirror.close()
   t.same(warnings, [])
   t.same(mirror.state(), { waiting: 2, reason: null })
+})
+
+t.test('upkeep that fails does not keep changes from coming, and is tried again later', async (t) => {
+  const box = await openOutbox(t)
+  const { page } = await readNext(box.postgres, null, 10)
+  if (page === null) throw new Error('a mirror that has nothing is sent something')
+  const begin = { ...page.to, rest: null }
+  await box.move(1, 2)
+  await box.move(3, 2)
+  for (const rest of [null, 'slice 1 of 4']) {
+    const { world, mirror, warnings } = openOverFake(box, { ...begin, rest }, await box.end())
+    world.refused.push('tend_mirror')
+    await until(() => world.cursor.seq === 2)
+    t.same(world.pages[0]?.from, begin, 'a copy that fails is no place to begin at')
+    t.same(mirror.state(), { waiting: 0, reason: 'upkeep fails: no tend_mirror' })
+    t.same(warnings, ['mirror: its upkeep goes on later: no tend_mirror'])
+    t.equal(world.tended, 1)
+    world.clock += 1000
+    await until(() => world.tended > 1)
+    await mirror.close()
+  }
+})
+
+t.test('changes that fail do not keep upkeep from going on', async (t) => {
+  const box = await openOutbox(t)
+  const { page } = await readNext(box.postgres, null, 10)
+  if (page === null) throw new Error('a mirror that has nothing is sent something')
+  await box.move(1, 2)
+  const { world, mirror } = openOverFake(box, { ...page.to, rest: null }, await box.end())
+  world.refused.push('mirror')
+  await until(() => world.tended > 5)
+  t.equal(mirror.state().reason, null, 'it is upkeep first')
+  await mirror.close()
 })

@@ -45,6 +45,55 @@ t.test('a page holds no more than it may, under, at and over', async (t) => {
   t.same((await readAll(outbox, cursor, 4)).sizes, [])
 })
 
+t.test('a page ends with a step of the consumer', async (t) => {
+  const outbox = await open(t)
+  const { cursor: begin } = await readAll(outbox, null, 10)
+  for (const count of [2, 1, 3, 2]) await outbox.moveMany(count)
+  t.same((await readAll(outbox, begin, 4)).sizes, [3, 3, 2])
+  t.same((await readAll(outbox, begin, 5)).sizes, [3, 5])
+  t.same((await readAll(outbox, begin, 8)).sizes, [8])
+})
+
+t.test('a step that is larger than a page comes in several, and is whole with the last', async (t) => {
+  const outbox = await open(t)
+  const { cursor: begin } = await readAll(outbox, null, 10)
+  await outbox.moveMany(1)
+  await outbox.moveMany(7)
+  await outbox.moveMany(1)
+  const places: string[] = []
+  for (let cursor = begin; cursor !== null; ) {
+    const { page } = await readNext(outbox.postgres, cursor, 3)
+    if (page !== null) places.push(`${page.to.seq} ${page.to.rest?.replace(/ \S+$/, '') ?? 'whole'}`)
+    cursor = page?.to ?? null
+  }
+  t.same(places, ['1 whole', '4 step up to 8', '7 step up to 8', '9 whole'])
+})
+
+t.test('changes of an older version, which do not say where a step ends, stand alone', async (t) => {
+  const outbox = await open(t)
+  const { cursor: begin } = await readAll(outbox, null, 10)
+  await outbox.moveMany(5)
+  await outbox.postgres.query('update store_change set step_end = null')
+  await outbox.moveMany(2)
+  const { cursor, sizes } = await readAll(outbox, begin, 3)
+  t.same(sizes, [3, 2, 2])
+  t.match(cursor, { seq: 7, rest: null })
+})
+
+t.test('a database restored within a step that comes in several pages begins a base', async (t) => {
+  const outbox = await open(t)
+  const { cursor: begin } = await readAll(outbox, null, 10)
+  const backup = await outbox.backUp()
+  await outbox.moveMany(5)
+  const half = (await readNext(outbox.postgres, begin, 2)).page
+  t.match(half?.to, { seq: 2, rest: /^step up to 5/ })
+  await outbox.postgres.query('delete from store_change where seq = 5')
+  t.equal((await readNext(outbox.postgres, begin, 2)).page?.isAnew, true, 'its end is missing')
+  await outbox.restore(backup)
+  await outbox.moveMany(5)
+  t.equal((await readNext(outbox.postgres, half?.to ?? null, 2)).page?.isAnew, true, 'its end is another one')
+})
+
 t.test('a base is copied row by row, whatever ends a page', async (t) => {
   const outbox = await open(t)
   await outbox.nameType('company', 0)
