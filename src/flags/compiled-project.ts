@@ -17,6 +17,8 @@ export interface CompiledProject {
   readonly groupTypeIndexes: ReadonlyMap<string, number>
   /** All that some flag asks for. */
   readonly staticCohortIds: readonly number[]
+  /** Of the flags that keep their value. */
+  readonly keptFlagKeys: readonly string[]
 }
 
 /** A longer chain of dependencies is taken for a cycle. */
@@ -47,6 +49,9 @@ function compile(definitions: ProjectDefinitions): CompiledProject {
     byId,
     faults: findFaults(flags, byId, inactive),
     groupTypeIndexes: new Map([...definitions.groupTypes].map(([index, name]) => [name, index])),
+    keptFlagKeys: flags
+      .filter(({ definition }) => definition.ensureExperienceContinuity)
+      .map(({ key }) => key),
     staticCohortIds: [...new Set(flags.flatMap((flag) => [...flag.staticCohortIds]))],
   }
 }

@@ -5,11 +5,13 @@ import type { CaptureReport, ProjectSource } from '../capture/intake.ts'
 import type { GeoipFiles } from '../geoip/database.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Touched } from '../persons/touched.ts'
 import { latePostgres } from '../postgres/late.ts'
 import { openPostgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { FlagDefinitions } from './definition.ts'
 import { flagRoutes } from './flag-routes.ts'
+import { KnownSubjects } from './known-subjects.ts'
 import { derivedProperties } from './located.ts'
 import { openProjectSettings } from './project-settings.ts'
 import { type Applying, RecentIdentities } from './recent-identities.ts'
@@ -27,7 +29,7 @@ interface FlagEndpointsOptions {
   readonly connectionString: Promise<string>
   readonly definitions: FlagDefinitions
   readonly projects: ProjectSource
-  readonly persons: Applying
+  readonly persons: Applying & { onTouched(listener: (touched: Touched) => void): void }
   readonly geoip: GeoipFiles | null
   readonly clock: Clock
   readonly log: Log
@@ -42,13 +44,16 @@ export function openFlagEndpoints(options: FlagEndpointsOptions): FlagEndpoints 
   const postgres = latePostgres(options.connectionString.then(connect))
   const settings = openProjectSettings(postgres, clock, log)
   const freshness = new RecentIdentities(persons, clock)
-  const stored = openStoredReads(postgres, log)
+  const known = new KnownSubjects(clock)
+  persons.onTouched((touched) => known.touched(touched))
+  const stored = openStoredReads(postgres, known, log)
   const common = { definitions, projects, settings }
   return {
     routes: [
       ...flagRoutes({
         ...common,
         stored,
+        known,
         clock,
         freshness,
         locate: (address) => derivedProperties(geoip, address),

@@ -11,6 +11,7 @@ import { Evaluation } from './evaluate.ts'
 import { type FlagRequest, groupKeyOf } from './flag-request.ts'
 import { type Selection, selectFlags } from './flag-selection.ts'
 import { type JsonObject, memberOf, objectIn } from './json-value.ts'
+import type { KnownSubjects } from './known-subjects.ts'
 import { failureOf, type Outcome } from './outcome.ts'
 import type { StoredAnswer, StoredReads } from './stored-reads.ts'
 import type { Circumstances, Subject } from './subject.ts'
@@ -18,9 +19,17 @@ import type { Circumstances, Subject } from './subject.ts'
 export interface EvaluatorOptions {
   readonly definitions: FlagDefinitions
   readonly stored: StoredReads
+  /** What reads have found lately. */
+  readonly known: Pick<KnownSubjects, 'person' | 'group'>
   readonly clock: Clock
-  /** Resolves when what was sent of this id a moment ago can be read, or soon. */
-  readonly freshness: { wait(projectId: number, distinctId: string): Promise<void> }
+  readonly freshness: Freshness
+}
+
+/** Whether what was sent of an id a moment ago can be read. */
+interface Freshness {
+  isApplied(projectId: number, distinctId: string): boolean
+  /** Resolves when it is, or soon. */
+  wait(projectId: number, distinctId: string): Promise<void>
 }
 
 /** Who asks for what. */
@@ -38,6 +47,9 @@ export interface Evaluated {
   readonly hasErrors: boolean
 }
 
+const noCohorts: ReadonlySet<number> = new Set()
+const noHashKeys: ReadonlyMap<string, Uint8Array> = new Map()
+
 /** Evaluates the flags that were asked for. While the project's definitions are not known there are none. */
 export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOptions): Promise<Evaluated> {
   const { projectId, selection } = question
@@ -49,10 +61,20 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
   const evaluation = new Evaluation(project, circumstances)
   const { effort } = circumstances
   const outcomes: (Outcome | null)[] = []
+  let isRecalled = false
   for (const flag of flags) {
     if (effort.isOthersTurn()) await setImmediate()
     effort.beginFlag()
-    outcomes.push(evaluation.outcome(flag))
+    let outcome = evaluation.outcome(flag)
+    if (outcome === null && !isRecalled) {
+      isRecalled = true
+      if (recall(question, project, circumstances, options)) {
+        evaluation.resume()
+        effort.beginFlag()
+        outcome = evaluation.outcome(flag)
+      }
+    }
+    outcomes.push(outcome)
   }
   const isKept = await keepHashKeys(question, flags, options.stored)
   if (outcomes.includes(null)) {
@@ -124,6 +146,28 @@ async function keepHashKeys(
   return await stored.keepHashKeys({ projectId, distinctId, hashKey: anonDistinctId, flagKeys })
 }
 
+/** Takes what is known without a read. True when that was anything. */
+function recall(
+  { projectId, distinctId }: FlagQuestion,
+  { staticCohortIds, keptFlagKeys }: CompiledProject,
+  circumstances: Circumstances,
+  { known, freshness }: EvaluatorOptions,
+): boolean {
+  if (!freshness.isApplied(projectId, distinctId)) return false
+  const { person, groups } = circumstances
+  person.stored = known.person(projectId, distinctId)
+  let isAny = person.stored !== null
+  for (let typeIndex = 0; typeIndex < groups.length; typeIndex++) {
+    const group = groups[typeIndex]!
+    if (group === null) continue
+    group.stored = known.group(projectId, typeIndex, group.id)
+    isAny ||= group.stored !== null
+  }
+  if (person.stored !== null && staticCohortIds.length === 0) circumstances.staticCohorts = noCohorts
+  if (keptFlagKeys.length === 0) circumstances.hashKeys = noHashKeys
+  return isAny
+}
+
 function keptKeys(flags: readonly CompiledFlag[]): string[] {
   return flags.filter((flag) => flag.definition.ensureExperienceContinuity).map((flag) => flag.key)
 }
@@ -134,14 +178,14 @@ async function readStored(
   { groups }: Circumstances,
   stored: StoredReads,
 ): Promise<StoredAnswer | null> {
-  const { flags, staticCohortIds } = project
+  const { keptFlagKeys, staticCohortIds } = project
   const named = groups.flatMap((group, typeIndex) => (group === null ? [] : { typeIndex, key: group.id }))
   return await stored.read({
     projectId,
     distinctId,
     groups: named,
     staticCohortIds,
-    keptFlagKeys: keptKeys(flags),
+    keptFlagKeys,
   })
 }
 

@@ -54,6 +54,12 @@ export class RecentIdentities {
     }
   }
 
+  /** Whether there is nothing to wait for. */
+  isApplied(projectId: number, distinctId: string): boolean {
+    const position = this.#positionOf(projectId, distinctId)
+    return position === null || this.#persons.state().applied.realtime >= position
+  }
+
   /** Resolves when the last identity event of this id is applied, at once when there was none, and soon in any case. */
   async wait(projectId: number, distinctId: string): Promise<void> {
     const position = this.#positionOf(projectId, distinctId)

@@ -8,6 +8,7 @@ import { type Postgres, sqlState } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import { grouped } from './grouped.ts'
 import type { JsonObject } from './json-value.ts'
+import type { KnownSubjects, ReadSubject } from './known-subjects.ts'
 
 /** What to read. Lists may be empty. */
 export interface StoredQuestion {
@@ -44,9 +45,11 @@ export interface StoredReads {
   keepHashKeys(keys: HashKeys): Promise<boolean>
 }
 
+/** Objects of JSON come as text. */
 interface Row {
-  readonly person: JsonObject | null
-  readonly groups: Readonly<Record<string, JsonObject>> | null
+  readonly person_uuid: string | null
+  readonly person: string | null
+  readonly groups: Readonly<Record<string, string>> | null
   readonly cohorts: readonly number[] | null
   readonly hash_keys: Readonly<Record<string, string>> | null
 }
@@ -78,10 +81,11 @@ with asked as materialized (
   from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (project_id, distinct_id, cohort_ids, flag_keys, n)
 )
-select
-  (select properties from person as p where p.project_id = asked.project_id and p.uuid = asked.person_uuid) as person,
+select person_uuid,
+  (select properties::text from person as p
+    where p.project_id = asked.project_id and p.uuid = asked.person_uuid) as person,
   case when cardinality($5::integer[]) > 0 then (
-    select json_object_agg(g.type_index, stored.properties)
+    select json_object_agg(g.type_index, stored.properties::text)
     from unnest($5::integer[], $6::smallint[], $7::text[]) as g (n, type_index, key)
     cross join lateral (
       select properties from project_group as s
@@ -110,21 +114,28 @@ select
   ) end as hash_keys
 from asked order by n`
 
+/** One that is not stored has no properties. */
+const nobody: ReadSubject = { properties: {}, bytes: 2 }
+
 const keepStatement = `
 insert into flag_hash_key_override (project_id, distinct_id, flag_key, hash_key)
 select $1, $2, flag_key, $3 from unnest($4::text[]) as flag_key
 on conflict do nothing`
 
-/** `postgres` should have short limits of its own, or reads that nobody waits for any more fill it. */
-export function openStoredReads(postgres: Postgres, log: Log): StoredReads {
+/**
+ * `postgres` should have short limits of its own, or reads that nobody waits for any more fill it. Copies of what was
+ * read go to `known`; nothing is taken from there.
+ */
+export function openStoredReads(postgres: Postgres, known: KnownSubjects, log: Log): StoredReads {
   const failed = (error: unknown): null => {
     if (!isServiceError(error)) log.error({ err: error }, 'what flags need was not read')
     return null
   }
   const readAll = async (questions: readonly StoredQuestion[]): Promise<readonly (StoredAnswer | null)[]> => {
+    const { moment } = known
     try {
       const { rows } = await postgres.query<Row>(readStatement, paramsOf(questions))
-      return rows.map(answerOf)
+      return rows.map((row, index) => answerOf(questions[index]!, row, known, moment))
     } catch (error) {
       // One that cannot be answered takes no other along.
       if (questions.length > 1 && isOfOne(error)) return (await Promise.all(questions.map(readOne))).flat()
@@ -175,11 +186,30 @@ function listText(list: readonly unknown[]): string | null {
   return list.length === 0 ? null : JSON.stringify(list)
 }
 
-function answerOf({ person, groups, cohorts, hash_keys }: Row): StoredAnswer {
-  return {
-    person: person ?? {},
-    groups: new Map(Object.entries(groups ?? {}).map(([index, properties]) => [Number(index), properties])),
-    staticCohorts: new Set(cohorts),
-    hashKeys: new Map(Object.entries(hash_keys ?? {})),
+function answerOf(
+  { projectId, distinctId, groups }: StoredQuestion,
+  row: Row,
+  known: KnownSubjects,
+  moment: number,
+): StoredAnswer {
+  const person = subjectIn(row.person)
+  known.keepPerson(projectId, distinctId, row.person_uuid, person, moment)
+  const answered = new Map<number, JsonObject>()
+  for (const { typeIndex, key } of groups) {
+    const text = row.groups?.[typeIndex] ?? null
+    const group = subjectIn(text)
+    known.keepGroup(projectId, typeIndex, key, group, moment)
+    if (text !== null) answered.set(typeIndex, group.properties)
   }
+  return {
+    person: person.properties,
+    groups: answered,
+    staticCohorts: new Set(row.cohorts),
+    hashKeys: new Map(Object.entries(row.hash_keys ?? {})),
+  }
+}
+
+function subjectIn(text: string | null): ReadSubject {
+  if (text === null) return nobody
+  return { properties: JSON.parse(text) as JsonObject, bytes: text.length } // the column holds objects only
 }

@@ -16,6 +16,7 @@ import type { StepOutcome } from './consumer.ts'
 import type { PersonsTasks } from './messages.ts'
 import type { ChangesEnd } from './persons-store.ts'
 import { type Next, Pump } from './pump.ts'
+import type { Touched } from './touched.ts'
 
 export interface PersonsLog {
   warn(fields: object, message: string): void
@@ -56,6 +57,8 @@ export interface Persons {
   waitUntilApplied(lane: Lane, position: Position): Promise<void>
   /** Calls `listener` with what the journal may forget, as it is learnt and after each step. */
   onApplied(listener: (applied: Positions) => void): void
+  /** Calls `listener` with what a step changed, before `state()` or anybody else says that it is applied. */
+  onTouched(listener: (touched: Touched) => void): void
   /** Calls `listener` once when the thread is lost or the database is of another journal: the process should end. */
   onFailed(listener: (error: ServiceError) => void): void
   /** Applies what is committed if Postgres is there, and closes. */
@@ -79,6 +82,7 @@ class PersonsClient implements Persons {
   readonly #pool: Piscina
   readonly #pump: Pump
   readonly #waiters = new Waiters()
+  readonly #touchedListeners: ((touched: Touched) => void)[] = []
   readonly #appliedListeners: ((applied: Positions) => void)[] = []
   readonly #failedListeners: ((error: ServiceError) => void)[] = []
   #isOpen = false
@@ -150,6 +154,10 @@ class PersonsClient implements Persons {
     this.#appliedListeners.push(listener)
   }
 
+  onTouched(listener: (touched: Touched) => void): void {
+    this.#touchedListeners.push(listener)
+  }
+
   onFailed(listener: (error: ServiceError) => void): void {
     if (this.#failure === null) this.#failedListeners.push(listener)
     else listener(this.#failure)
@@ -216,7 +224,8 @@ class PersonsClient implements Persons {
   }
 
   #applied(outcome: StepOutcome & { kind: 'applied' }): void {
-    const { offsets, events, quarantined, spiking, ms, changes, remarks } = outcome
+    const { offsets, events, quarantined, spiking, ms, changes, touched, remarks } = outcome
+    for (const listener of this.#touchedListeners) listener(touched)
     this.#reason = null
     if (changes?.epoch !== this.#changes?.epoch || changes?.seq !== this.#changes?.seq)
       this.#changes = changes

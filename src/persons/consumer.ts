@@ -24,6 +24,7 @@ import type { ChangesEnd, PersonsStore, SetAsideEvent } from './persons-store.ts
 import { checkProgress, sameOffsets } from './progress.ts'
 import { setEventAside, shortMessage } from './quarantine.ts'
 import { Spikes } from './spikes.ts'
+import type { Touched } from './touched.ts'
 
 export interface ConsumerOptions {
   readonly quarantineDir: string
@@ -44,6 +45,8 @@ export type StepOutcome =
       readonly ms: number
       /** Where the outbox ends; null for a store without one. */
       readonly changes: ChangesEnd | null
+      /** What this transaction changed; null: anything may have changed before it. */
+      readonly touched: Touched
       /** What an operator should know, one sentence each. */
       readonly remarks: readonly string[]
     }
@@ -103,7 +106,8 @@ export class Consumer {
     this.#offsets = stored.offsets
     this.#isTaken = true
     const { offsets, changes } = stored
-    return { kind: 'applied', offsets, events: 0, quarantined: 0, spiking: 0, ms: 0, changes, remarks: [] }
+    const none = { events: 0, quarantined: 0, spiking: 0, ms: 0, remarks: [] }
+    return { kind: 'applied', offsets, changes, touched: null, ...none }
   }
 
   async #apply(committed: Positions, startedMs: number): Promise<StepOutcome> {
@@ -164,7 +168,7 @@ export class Consumer {
       ),
     ]
     const spiking = spikes.reduce((sum, { count }) => sum + count, 0)
-    const { changes } = this.#store
+    const { changes, touched } = this.#store
     return {
       kind: 'applied',
       offsets: to,
@@ -173,6 +177,7 @@ export class Consumer {
       spiking,
       ms,
       changes,
+      touched,
       remarks,
     }
   }

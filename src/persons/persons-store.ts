@@ -5,6 +5,7 @@ import type { Offset, Offsets } from '../consumer/offset.ts'
 import type { Warning } from '../identity/changes.ts'
 import type { StepInput } from '../identity/operations.ts'
 import type { JournalGap, Lane } from '../journal/journal.ts'
+import type { Touched } from './touched.ts'
 
 /** Where a store stands. */
 export interface StoredProgress {
@@ -53,6 +54,8 @@ export interface SetAsideEvent {
 export interface PersonsStore {
   /** Where the outbox ended when the store was taken, or the last step was applied. */
   readonly changes: ChangesEnd | null
+  /** What the last step changed; null after the store was taken. */
+  readonly touched: Touched
   /**
    * Takes the store for this process, with a connection of its own, and reads where it stands; a store that is new
    * begins with the journal `epoch`. What was taken before is given up.

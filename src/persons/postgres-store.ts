@@ -19,6 +19,7 @@ import { PersonCache } from './person-cache.ts'
 import type { ChangesEnd, PersonsStep, PersonsStore, StoredProgress } from './persons-store.ts'
 import { moveProgress, readProgress } from './progress.ts'
 import { saveChanges } from './save.ts'
+import { type Touched, touchedBy } from './touched.ts'
 
 export interface PostgresStoreOptions {
   /** Used by this store alone, and closed with it. */
@@ -48,6 +49,7 @@ export class PostgresStore implements PersonsStore {
   #session: HeldSession | null = null
   #epoch = ''
   #changes: ChangesEnd | null = null
+  #touched: Touched = null
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options
@@ -56,6 +58,10 @@ export class PostgresStore implements PersonsStore {
 
   get changes(): ChangesEnd | null {
     return this.#changes
+  }
+
+  get touched(): Touched {
+    return this.#touched
   }
 
   async take(epoch: string): Promise<StoredProgress> {
@@ -79,8 +85,10 @@ export class PostgresStore implements PersonsStore {
     assert(session !== null, 'the store was taken')
     try {
       const changes = await this.#applyWithin(session, step)
-      if (changes !== null) this.#cache.apply(changes)
-      return changes !== null
+      if (changes === null) return false
+      this.#cache.apply(changes)
+      this.#touched = touchedBy(changes)
+      return true
     } catch (error) {
       this.#giveUp()
       throw error
@@ -117,6 +125,7 @@ export class PostgresStore implements PersonsStore {
 
   #giveUp(): void {
     this.#cache.clear()
+    this.#touched = null
     // Closed, not given back: the lock goes with it.
     this.#session?.release(false)
     this.#session = null

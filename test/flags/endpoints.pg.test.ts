@@ -30,7 +30,11 @@ async function open(
     connectionString,
     definitions: { of: () => known },
     projects: { snapshot: () => snapshot, lookUp: async () => 'unknown' },
-    persons: { state: () => ({ reason: null, applied: { realtime: position } }), onApplied: () => {} },
+    persons: {
+      state: () => ({ reason: null, applied: { realtime: position } }),
+      onApplied: () => {},
+      onTouched: () => {},
+    },
     geoip: null,
     clock,
     log,
@@ -102,11 +106,17 @@ t.test('a database that does not answer costs no more than the deadline', async 
   const lock = await other.hold()
   await lock.query('begin')
   await lock.query('lock table person_distinct_id, flag_hash_key_override in access exclusive mode')
-  const answers = await Promise.all(Array.from({ length: 12 }, () => ask({ $anon_distinct_id: 'a' })))
+  const v = { distinct_id: 'v', $anon_distinct_id: 'a' }
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask(v)))
   for (const answer of answers) {
     t.match(answer, { errorsWhileComputingFlags: true, flags: { everyone: { enabled: true }, pro: failed } })
   }
+  t.match(
+    await ask(),
+    { errorsWhileComputingFlags: true, flags: { pro: { enabled: false, failed: undefined }, kept: failed } },
+    'what was read a moment ago is still known',
+  )
   await lock.query('rollback')
   lock.release(true)
-  t.match(await ask(), { errorsWhileComputingFlags: false, flags: { pro: { enabled: false } } })
+  t.match(await ask(v), { errorsWhileComputingFlags: false, flags: { pro: { enabled: false } } })
 })

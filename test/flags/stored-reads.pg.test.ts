@@ -1,7 +1,9 @@
 // Reads of concurrent requests share a statement: each must get its own answer, as if it had been alone.
 
 import t from 'tap'
+import { KnownSubjects } from '../../src/flags/known-subjects.ts'
 import { openStoredReads, type StoredAnswer, type StoredQuestion } from '../../src/flags/stored-reads.ts'
+import { systemClock as clock } from '../../src/lib/clock.ts'
 import type { Postgres } from '../../src/postgres/pool.ts'
 import { freshPostgres, silentLog as log } from '../support/postgres.ts'
 
@@ -50,7 +52,7 @@ const plain = (answer: StoredAnswer | null) =>
 t.test('each of many that ask at once gets its own answer', async (t) => {
   const postgres = await freshPostgres(t)
   await makeWorld(postgres)
-  const stored = openStoredReads(postgres, log)
+  const stored = openStoredReads(postgres, new KnownSubjects(clock), log)
   const acme = [
     { typeIndex: 0, key: 'acme' },
     { typeIndex: 1, key: 'acme' },
@@ -105,7 +107,7 @@ t.test('many that ask at once share statements', async (t) => {
       return postgres.query(sql, params)
     },
   }
-  const stored = openStoredReads(counted, log)
+  const stored = openStoredReads(counted, new KnownSubjects(clock), log)
   const answers = await Promise.all(
     Array.from({ length: 34 }, (_, index) => stored.read(asked(1, index % 2 === 0 ? 'ada' : 'bob'))),
   )
@@ -119,7 +121,7 @@ t.test('many that ask at once share statements', async (t) => {
 t.test('a question that cannot be answered takes no other along', async (t) => {
   const postgres = await freshPostgres(t)
   await makeWorld(postgres)
-  const stored = openStoredReads(postgres, log)
+  const stored = openStoredReads(postgres, new KnownSubjects(clock), log)
   const tooLarge = { staticCohortIds: [2 ** 31] }
   const questions = [
     asked(1, 'x'),

@@ -8,6 +8,7 @@ import { openJournal } from '../../src/journal/client.ts'
 import type { Appended, Position } from '../../src/journal/journal.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { openPersons, type PersonsOptions } from '../../src/persons/client.ts'
+import { distinctIdHash, type Touched } from '../../src/persons/touched.ts'
 import { openEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
@@ -113,6 +114,20 @@ t.test('turns what the journal has committed into persons, and goes on after a r
   t.same(await dumpPostgres(postgres), folded(batches))
   t.same([...first.failures, ...second.failures], [])
   t.same([...first.lines, ...second.lines], [])
+})
+
+t.test('tells what a step changed before anybody hears that it is applied', async (t) => {
+  const { connectionString } = await personsDatabase(t)
+  const { persons, journal } = await start(t, t.testdir(), connectionString)
+  const told: [touched: Touched, appliedBefore: number][] = []
+  persons.onTouched((touched) => told.push([touched, persons.state().applied.realtime]))
+  const { end } = await appendEvents(journal, visits(1)[0] ?? [])
+  await persons.waitUntilApplied('realtime', end)
+  const atFirst = told[0]
+  t.same(atFirst, [null, 0], 'anything may have changed before the store was taken')
+  const [touched, appliedBefore] = told.find(([one]) => one !== null && one.length > 0) ?? [null, end]
+  t.ok(touched?.includes(distinctIdHash(1, 'device 0')))
+  t.ok(appliedBefore < end)
 })
 
 t.test('an event that Postgres cannot hold is set aside alone', async (t) => {

@@ -28,6 +28,8 @@ export class MemoryDatabase {
 
 export class MemoryPersonsStore implements PersonsStore {
   readonly changes = null
+  /** Nobody keeps copies of it. */
+  readonly touched = null
   readonly #database: MemoryDatabase
 
   constructor(database: MemoryDatabase) {
