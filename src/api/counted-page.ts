@@ -20,19 +20,43 @@ export async function countedPage<Row extends object>(
   list: CountedList,
 ): Promise<Envelope<Row>> {
   const { select, params, order, url, page } = list
+  const listed = `select * from (${select}) every_row
+    order by ${order} limit $${params.length + 1} offset $${params.length + 2}`
+  const values = [...params, page.limit, page.offset]
+  const { count, rows } = await countedRows<Row>(sql, { every: select, listed, order, values })
+  return envelope(url, page, count, rows)
+}
+
+interface CountedRows {
+  /** Selects all rows. */
+  readonly every: string
+  /** Selects the rows that are wanted. */
+  readonly listed: string
+  /** By columns of `listed`; must leave no two rows equal. */
+  readonly order: string
+  /** Parameters of both. */
+  readonly values: readonly unknown[]
+}
+
+/** Reads the rows that `listed` selects, in order, and counts those that `every` selects. */
+export async function countedRows<Row extends object>(
+  sql: TenantSql,
+  { every, listed, order, values }: CountedRows,
+): Promise<{ count: number; rows: Row[] }> {
   const { rows } = await sql.query<Row & { list_count: number; list_row: boolean | null }>(
     `select counted.list_count, listed.*
-     from (select count(*) as list_count from (${select}) every_row) counted
+     from (select count(*) as list_count from (${every}) every_row) counted
      left join (
-       select true as list_row, row_number() over (order by ${order}) as list_place, every_row.*
-       from (${select}) every_row
-       order by ${order} limit $${params.length + 1} offset $${params.length + 2}
+       select true as list_row, row_number() over (order by ${order}) as list_place, listed_row.*
+       from (${listed}) listed_row
      ) listed on true
      order by listed.list_place`,
-    [...params, page.limit, page.offset],
+    values,
   )
-  const count = rows[0]?.list_count ?? 0
-  return envelope(url, page, count, rows.filter((row) => row.list_row === true).map(withoutMarks))
+  return {
+    count: rows[0]?.list_count ?? 0,
+    rows: rows.filter((row) => row.list_row === true).map(withoutMarks),
+  }
 }
 
 function withoutMarks<Row extends object>(row: Row): Row {

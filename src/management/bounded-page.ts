@@ -3,18 +3,21 @@
 
 import { JsonText } from '../api/operation.ts'
 import { envelope, linkTo, type Page } from '../api/pagination.ts'
+import type { SqlValues } from './sql-values.ts'
 
 /** Of properties in one page. The row that reaches it is still in the page, so there is always one. */
 const pageBytesMax = 16 * 1024 * 1024
 
 /**
- * Cuts the rows of `page`, a statement that selects `properties_bytes` and its sorting columns. `order` must leave no
- * two rows equal.
+ * Selects a page of the rows of `every`, a statement that selects `properties_bytes` and its sorting columns. `order`
+ * must leave no two rows equal.
  */
-export function boundedRows(page: string, order: string): string {
+export function boundedRows(every: string, order: string, page: Page, values: SqlValues): string {
+  const { limit, offset } = page
   return `select * from (
       select page.*, sum(properties_bytes) over (order by ${order}) - properties_bytes as bytes_before
-      from (${page}) page
+      from (${every} order by ${order}
+        limit ${values.add(limit, 'bigint')} offset ${values.add(offset, 'bigint')}) page
     ) measured where bytes_before < ${pageBytesMax}`
 }
 

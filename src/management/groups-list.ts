@@ -1,6 +1,7 @@
 // GET /api/projects/:project_id/groups/: a project's groups of one kind, newest first.
 
 import { Type } from 'typebox'
+import { countedRows } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
@@ -33,17 +34,11 @@ export function groupsList(): Operation {
     response: envelopeOf(groupSchema),
     handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
-      const counted = new SqlValues()
-      const countSql = `select count(*) from project_group where ${condition(project.id, query, counted)}`
-      const listed = new SqlValues()
-      const pageSql = `select * from project_group where ${condition(project.id, query, listed)}
-        order by ${order} limit ${listed.add(page.limit, 'bigint')} offset ${listed.add(page.offset, 'bigint')}`
-      const listSql = `select ${groupColumns} from (${boundedRows(pageSql, order)}) bounded order by ${order}`
-      const [count, list] = await Promise.all([
-        sql.query<{ count: number }>(countSql, counted.list),
-        sql.query<GroupRow>(listSql, listed.list),
-      ])
-      return boundedEnvelope(url, page, count.rows[0]?.count ?? 0, list.rows.map(groupText))
+      const values = new SqlValues()
+      const every = `select * from project_group where ${condition(project.id, query, values)}`
+      const listed = `select ${groupColumns} from (${boundedRows(every, order, page, values)}) bounded`
+      const found = await countedRows<GroupRow>(sql, { every, listed, order, values: values.list })
+      return boundedEnvelope(url, page, found.count, found.rows.map(groupText))
     },
   })
 }

@@ -1,6 +1,7 @@
 // GET /api/projects/:project_id/persons/: a project's persons, newest first.
 
 import { Type } from 'typebox'
+import { countedRows } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
@@ -41,17 +42,12 @@ export function personsList(): Operation {
     response: envelopeOf(personSchema),
     handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
-      const counted = new SqlValues()
-      const countSql = `select count(*) from person where ${condition(project.id, query, counted)}`
-      const listed = new SqlValues()
-      const pageSql = `select * from person where ${condition(project.id, query, listed)}
-        order by ${order} limit ${listed.add(page.limit, 'bigint')} offset ${listed.add(page.offset, 'bigint')}`
-      const listSql = selectPersons(boundedRows(pageSql, order), project.id, listed)
-      const [count, list] = await Promise.all([
-        sql.query<{ count: number }>(countSql, counted.list),
-        sql.query<PersonRow>(`${listSql} order by ${order}`, listed.list),
-      ])
-      return boundedEnvelope(url, page, count.rows[0]?.count ?? 0, list.rows.map(personText))
+      const values = new SqlValues()
+      const every = `select * from person where ${condition(project.id, query, values)}`
+      const rows = boundedRows(every, order, page, values)
+      const listed = selectPersons(rows, project.id, values)
+      const found = await countedRows<PersonRow>(sql, { every, listed, order, values: values.list })
+      return boundedEnvelope(url, page, found.count, found.rows.map(personText))
     },
   })
 }
