@@ -53,7 +53,7 @@ export function changedDestination(before: OpenDestination | null, given: GivenD
  * Errors: invalid_input naming the secrets that have to be sent anew, or given up by null.
  */
 function checkSecretsStay(before: OpenDestination, after: OpenDestination, sent: GivenConfig): void {
-  if (addressOf(before) === addressOf(after)) return
+  if (hasSameAddress(before, after)) return
   const { secret } = splitConfig(before.config)
   const kept = Object.keys(secret).filter((key) => secret[key] !== null && !Object.hasOwn(sent, key))
   if (kept.length === 0) return
@@ -61,6 +61,11 @@ function checkSecretsStay(before: OpenDestination, after: OpenDestination, sent:
     'The address has changed, and stored secrets stay where they were meant to go: ' +
     `send ${kept.join(', ')} again.`
   throw new ServiceError('invalid_input', { detail, attr })
+}
+
+/** True when both are the same place to connect to. */
+export function hasSameAddress(one: OpenDestination, other: OpenDestination): boolean {
+  return addressOf(one) === addressOf(other)
 }
 
 function addressOf({ type, config }: OpenDestination): string {

@@ -4,12 +4,15 @@ import { type Static, Type } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { ServiceError } from '../errors.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'
 import { type Actor, changesBetween, recordActivity } from './activity.ts'
 import {
   changedDestination,
   checkAddresses,
   type GivenDestination,
+  hasSameAddress,
+  type OpenDestination,
   sealDestination,
 } from './batch-export-destination.ts'
 import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
@@ -32,6 +35,8 @@ import {
 } from './batch-export-write.ts'
 
 const scope = 'BatchExport'
+/** Of the address of one change, while others change it, too. */
+const judgementsMax = 5
 
 export function batchExportOperations(rooms: ExportRooms): Operation[] {
   return [...readOperations(), ...writeOperations(rooms)]
@@ -159,24 +164,32 @@ async function changeBatchExport(
   const id = idIn(params, 'id')
   const found = await findBatchExport(sql, place, id)
   const { destination: given, ...rest } = body
-  if (given !== undefined) {
-    const destination = changedDestination(await readDestination(sql, sealer, id, false), given)
-    await checkAddresses(rooms.outbound, destination)
-  }
   const columns = await columnsOf(rooms, found.team_id, rest)
   const nowMs = clock.nowMs()
-  return sql.transaction(async (session) => {
-    // Merged in the lock, so that two changes at a time do not undo each other.
-    const stored = await readDestination(session, sealer, id, true)
-    const before = await findBatchExport(session, place, id)
-    const destination =
-      given === undefined ? {} : sealDestination(sealer, id, changedDestination(stored, given))
-    await writeBatchExport(session, id, { ...columns, ...destination }, nowMs)
-    const after = await findBatchExport(session, place, id)
-    await recordChange(session, actor, place.organizationId, before, after, given, nowMs)
-    const [shown] = await withLatestRuns(session, [after])
-    return shown
-  })
+  const change = (judged: OpenDestination | null): Promise<object | null | undefined> =>
+    sql.transaction(async (session) => {
+      // Merged in the lock, so that two changes at a time do not undo each other.
+      const stored = await readDestination(session, sealer, id, true)
+      const destination = given === undefined ? null : changedDestination(stored, given)
+      if (destination !== null && !(judged !== null && hasSameAddress(destination, judged))) return null
+      const before = await findBatchExport(session, place, id)
+      const sealed = destination === null ? {} : sealDestination(sealer, id, destination)
+      await writeBatchExport(session, id, { ...columns, ...sealed }, nowMs)
+      const after = await findBatchExport(session, place, id)
+      await recordChange(session, actor, place.organizationId, before, after, given, nowMs)
+      const [shown] = await withLatestRuns(session, [after])
+      return shown
+    })
+  if (given === undefined) return (await change(null)) ?? undefined
+  // Names are looked up outside the lock. Where the address is another by the time the lock is there, since half of it
+  // was changed by somebody else, it is judged anew: only what was judged is stored.
+  for (let attempt = 0; attempt < judgementsMax; attempt++) {
+    const destination = changedDestination(await readDestination(sql, sealer, id, false), given)
+    await checkAddresses(rooms.outbound, destination)
+    const shown = await change(destination)
+    if (shown !== null) return shown
+  }
+  throw new ServiceError('conflict')
 }
 
 async function recordChange(

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { openOutbound } from '../../src/outbound/outbound.ts'
 import { jsonOf, validationError } from '../api/world.ts'
 import { makeExport, openExportWorld, s3 } from './batch-export-world.ts'
 
@@ -64,4 +65,36 @@ t.test('an address changes with new secrets, or without secrets', async (t) => {
   // The same place in other words, and another path there.
   t.equal((await change(http, { url: 'https://5.6.7.8:443/out' })).url, 'https://5.6.7.8:443/out')
   t.equal((await change(database, { port: '5432', table_name: 'other' })).table_name, 'other')
+})
+
+t.test('an address of which two change a half each is judged as a whole', async (t) => {
+  const outbound = openOutbound({
+    allow: '10.0.0.1:5432,10.0.0.1:7000,5.6.7.8:6000,5.6.7.8:7000',
+    dnsServers: '127.0.0.1:1',
+  })
+  let meanwhile: (() => Promise<unknown>) | null = null
+  const world = await openExportWorld(t, {
+    outbound: {
+      ...outbound,
+      async checkHost(...asked) {
+        const act = meanwhile
+        meanwhile = null
+        await act?.()
+        return outbound.checkHost(...asked)
+      },
+    },
+  })
+  const path = await makeExport(world, database)
+  const patch = (config: object) =>
+    world.send('PATCH', path, { destination: { config: { user: 'u', password: 'p', ...config } } })
+  meanwhile = () => patch({ port: 6000 })
+  t.match(
+    await patch({ host: '10.0.0.1' }),
+    validationError('invalid_input', 'Port 6000 is not called.', 'destination'),
+  )
+  t.match(jsonOf(await world.get(path)).destination.config, { host: '5.6.7.8', port: 6000 })
+  await patch({ port: 5432 })
+  meanwhile = () => patch({ port: 7000 })
+  t.equal((await patch({ host: '10.0.0.1' })).status, 200)
+  t.match(jsonOf(await world.get(path)).destination.config, { host: '10.0.0.1', port: 7000 })
 })

@@ -1,6 +1,7 @@
 // The management API over a store with the events of two projects, and batch exports in it.
 
 import type { Test } from 'tap'
+import type { ManagementOptions } from '../../src/management/routes.ts'
 import { ids, jsonOf, openWorld, type World } from '../api/world.ts'
 import { openWorld as openStore } from '../query/world.ts'
 
@@ -24,11 +25,14 @@ export const s3 = {
 
 export const noOp = { name: 'nowhere', destination: { type: 'NoOp', config: {} }, interval: 'hour' }
 
-export async function openExportWorld(t: Test): Promise<World> {
+export async function openExportWorld(
+  t: Test,
+  options: Partial<Pick<ManagementOptions, 'outbound'>> = {},
+): Promise<World> {
   const { runner } = await openStore(t)
   const listEvents = async () => ({ events: [], next: null })
   const select = () => Promise.reject(new Error('no query is asked here'))
-  return openWorld(t, { events: { listEvents, query: runner.query, select } })
+  return openWorld(t, { events: { listEvents, query: runner.query, select }, ...options })
 }
 
 /** Makes an export and returns its own path. */
