@@ -233,6 +233,7 @@ async function openHttp(
         deletions: rooms.deletions,
         projects,
         definitions,
+        geoip,
         siteUrl: config.siteUrl,
         trustedProxies: config.trustedProxies,
         clock,

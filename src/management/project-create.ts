@@ -12,6 +12,8 @@ interface NewProject {
   readonly principal: Pick<Principal, 'userId' | 'email'>
   /** Checked. */
   readonly input: ProjectInput
+  /** Where the maker is, when that is known. */
+  readonly weekStart: 0 | 1 | null
   readonly nowMs: number
 }
 
@@ -30,19 +32,18 @@ const publicMailHosts = new Set([
 
 /** Makes a project and returns its id. */
 export async function createProject(session: Session, project: NewProject): Promise<number> {
-  const { organizationId, principal, input, nowMs } = project
+  const { organizationId, principal, input, weekStart, nowMs } = project
   const { rows } = await session.query<{ id: number }>(
     `insert into project (uuid, organization_id, api_token, created_at, updated_at)
      values ($1, $2, $3, to_timestamp($4), to_timestamp($4)) returning id`,
     [makeUuidV7(nowMs), organizationId, makeKey('phc_'), nowMs / 1000],
   )
   const { id } = rows[0]! // an insert that returns has one row
-  await writeProject(
-    session,
-    id,
-    { test_account_filters: testAccountFilters(principal.email), ...input },
-    nowMs,
-  )
+  const defaults = {
+    test_account_filters: testAccountFilters(principal.email),
+    week_start_day: weekStart,
+  }
+  await writeProject(session, id, { ...defaults, ...input }, nowMs)
   await session.query(
     'update app_user set current_organization_id = $2, current_project_id = $3 where id = $1',
     [principal.userId, organizationId, id],

@@ -7,6 +7,8 @@ import { type Operation, organizationOperation, projectOperation, userOperation 
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
+import { clientIpOf } from '../capture/intake.ts'
+import type { GeoipFiles } from '../geoip/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { changesBetween, recordActivity } from './activity.ts'
@@ -31,11 +33,13 @@ import {
   selectShortProjects,
   writeProject,
 } from './project-rows.ts'
+import { weekStartAt } from './week-start.ts'
 
 export interface ProjectsOptions {
   readonly outbound: Pick<Outbound, 'checkUrl'>
   readonly deletions: Pick<ProjectDeletions, 'carryOut'>
   readonly signLiveEvents: ReturnType<typeof liveEventsSigner>
+  readonly geoip: GeoipFiles | null
   readonly clock: Clock
 }
 
@@ -53,7 +57,7 @@ interface Doer {
 const common = { tag: 'projects', query: null, status: 200, response: projectSchema } as const
 
 export function projectOperations(options: ProjectsOptions): Operation[] {
-  const { clock } = options
+  const { geoip, clock } = options
   const nested = '/api/organizations/:organization_id/projects'
   const acts = projectActs(options)
   const list = organizationOperation({
@@ -85,11 +89,12 @@ export function projectOperations(options: ProjectsOptions): Operation[] {
     body: projectInput,
     handle: async ({ body, ...doer }) => {
       const input = await acts.check(body)
-      const { principal, organization, sql } = doer
+      const { principal, organization, sql, request } = doer
+      const weekStart = weekStartAt(geoip, clientIpOf(request))
       const nowMs = clock.nowMs()
       const made = await sql.transaction(async (session) => {
         const organizationId = organization.id
-        const id = await createProject(session, { organizationId, principal, input, nowMs })
+        const id = await createProject(session, { organizationId, principal, input, weekStart, nowMs })
         const project = await findProject(session, id)
         const changes = changesBetween({}, project, projectFields, projectSecrets)
         const entry = {

@@ -8,6 +8,7 @@ import { RateLimit } from '../api/rate-limit.ts'
 import type { ProjectSource } from '../capture/intake.ts'
 import type { Events } from '../events/client.ts'
 import type { FlagDefinitions } from '../flags/definition.ts'
+import type { GeoipFiles } from '../geoip/database.ts'
 import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -71,6 +72,7 @@ export interface ManagementOptions {
   readonly secret: Uint8Array
   readonly projects: ProjectSource
   readonly definitions: FlagDefinitions
+  readonly geoip: GeoipFiles | null
   readonly siteUrl: string | null
   readonly trustedProxies: string | null
   readonly clock: Clock
@@ -94,7 +96,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
 /** Everything the management API can do, but to describe itself. */
 export function managementOperations(options: ManagementOptions): Operation[] {
   const { postgres, events, warnings, commands, deletions, outbound, sealer, projects, definitions } = options
-  const { clock } = options
+  const { geoip, clock } = options
   const exportRooms = { events, outbound, sealer, clock }
   const signLiveEvents = liveEventsSigner(options.secret)
   return [
@@ -108,7 +110,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
     memberKeys(clock),
     ...currentUserOperations(clock),
     ...personalKeyOperations(clock),
-    ...projectOperations({ outbound, deletions, signLiveEvents, clock }),
+    ...projectOperations({ outbound, deletions, signLiveEvents, geoip, clock }),
     ...inviteOperations(options.mailer, clock),
     inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),

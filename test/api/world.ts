@@ -121,7 +121,7 @@ export function jsonOf(answer: Answer) {
 }
 
 /** What a test may put in place of what the world has. */
-type WorldOptions = Partial<Pick<ManagementOptions, 'events' | 'mailer' | 'outbound' | 'siteUrl'>>
+type WorldOptions = Partial<Pick<ManagementOptions, 'events' | 'geoip' | 'mailer' | 'outbound' | 'siteUrl'>>
 
 /** Without a name server, unless `options` bring one. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
@@ -163,6 +163,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     secret: new Uint8Array(32),
     projects,
     definitions,
+    geoip: null,
     siteUrl,
     trustedProxies: null,
     clock,
