@@ -23,6 +23,7 @@ export interface Principal {
   readonly email: string
   /** Where the user is, else the organization joined first; null without any. */
   readonly currentOrganizationId: string | null
+  /** Where the user was last; `currentFirst` says what to do about one that is gone or closed. */
   readonly currentProjectId: number | null
 }
 

@@ -56,14 +56,23 @@ export async function enterOrganization(
 }
 
 /**
+ * Order of the projects of the caller's current organization, columns of the table project: the first that the caller
+ * may enter is the current one. It is where the user was last, of which `lastId` is the parameter; when that one is
+ * gone or closed an open project comes before a private one. Worked out where it is asked for only: in the statement
+ * that looks every request's key up it took as long as the rest.
+ */
+export function currentFirst(lastId: string): string {
+  return `order by coalesce(id = ${lastId}, false) desc, access_control, id limit 1`
+}
+
+/**
  * The project of the route `/api/projects/:id/` or of one below `/api/projects/:project_id/`.
  * Errors: not_found for one that is not, is not the caller's or is private to others; permission_denied for one the key
  * is not for.
  */
 export async function enterProject(session: Session, principal: Principal, given: string): Promise<Project> {
-  const id =
-    given === current ? principal.currentProjectId : Number(/^\d{1,10}$/.exec(given)?.[0] ?? Number.NaN)
-  if (id === null || !(id <= projectIdMax)) throw projectNotFound()
+  const id = given === current ? await findCurrentProject(session, principal) : numberOf(given)
+  if (id === null) throw projectNotFound()
   if (principal.scopedProjects.length > 0 && !principal.scopedProjects.includes(id)) {
     const detail = `API key does not have access to the requested project: ID ${id}.`
     throw new ServiceError('permission_denied', { detail })
@@ -77,6 +86,20 @@ export async function enterProject(session: Session, principal: Principal, given
   if (row === undefined) throw projectNotFound()
   checkOrganizationScope(principal, row.organization_id)
   return { id, organization: { id: row.organization_id, level: row.level } }
+}
+
+async function findCurrentProject(session: Session, principal: Principal): Promise<number | null> {
+  const { rows } = await session.query<{ id: number }>(
+    `select id from project_entrance join project on project.id = project_id
+     where user_id = $1 and project.organization_id = $2 ${currentFirst('$3')}`,
+    [principal.userId, principal.currentOrganizationId, principal.currentProjectId],
+  )
+  return rows[0]?.id ?? null
+}
+
+function numberOf(given: string): number | null {
+  const id = /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN
+  return id <= projectIdMax ? id : null
 }
 
 /**

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { jsonField } from '../api/input-schema.ts'
 import { type Operation, userOperation } from '../api/operation.ts'
 import type { Principal } from '../api/principal.ts'
+import { currentFirst } from '../api/tenant.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
@@ -45,6 +46,9 @@ const userInput = Type.Object({
   set_current_team: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 })
 
+const placeColumns =
+  'current_organization_id as "currentOrganizationId", current_project_id as "currentProjectId"'
+
 const common = { path: '/api/users/@me', tag: 'users', query: null, status: 200, response: meSchema } as const
 
 export function currentUserOperations(clock: Clock): Operation[] {
@@ -54,7 +58,7 @@ export function currentUserOperations(clock: Clock): Operation[] {
     operationId: 'users_retrieve',
     summary: 'Retrieve the caller',
     body: null,
-    handle: ({ principal, sql }) => findUser(sql, principal),
+    handle: ({ principal, sql }) => findUser(sql, principal, principal),
   })
   const patch = userOperation({
     ...common,
@@ -65,8 +69,9 @@ export function currentUserOperations(clock: Clock): Operation[] {
     handle: ({ principal, sql, body }) => {
       const { set_current_organization: organizationId, set_current_team: projectId, ...fields } = body
       return sql.transaction(async (session) => {
-        if (organizationId !== undefined) await goToOrganization(session, principal, organizationId)
-        if (projectId !== undefined) await goToProject(session, principal, projectId)
+        let place: Place = principal
+        if (organizationId !== undefined) place = await goToOrganization(session, principal, organizationId)
+        if (projectId !== undefined) place = await goToProject(session, principal, projectId)
         await session.query(
           `update app_user set updated_at = to_timestamp($3), (first_name, last_name, role_at_organization,
              hedgehog_config) = (select written.first_name, written.last_name, written.role_at_organization,
@@ -74,15 +79,22 @@ export function currentUserOperations(clock: Clock): Operation[] {
            where id = $1`,
           [principal.userId, JSON.stringify(fields), clock.nowMs() / 1000],
         )
-        return await findUser(session, principal)
+        return await findUser(session, principal, place)
       })
     },
   })
   return [retrieve, patch]
 }
 
-/** Organizations and project as far as the key opens them. */
-async function findUser(session: Session, { userId }: Pick<Principal, 'userId'>): Promise<object> {
+/** Where the user is. */
+type Place = Pick<Principal, 'currentOrganizationId' | 'currentProjectId'>
+
+/** Organizations and project as far as the key opens them. A key of some projects is taken to none of them. */
+async function findUser(
+  session: Session,
+  { userId, scopedProjects }: Principal,
+  place: Place,
+): Promise<object> {
   const { rows } = await session.query<{ me: object }>(
     `with opened as (
        select organization.id, jsonb_build_object('id', organization.id, 'name', name, 'slug', slug,
@@ -90,34 +102,38 @@ async function findUser(session: Session, { userId }: Pick<Principal, 'userId'>)
        from organization join membership on membership.organization_id = organization.id and user_id = $1
      )
      select ${userJson} || jsonb_build_object(
-       'organization', (select shown from opened where id = app_user.current_organization_id),
+       'organization', (select shown from opened where id = $2),
        'organizations', coalesce((select jsonb_agg(shown order by id) from opened), '[]'),
        'team', (select jsonb_build_object('id', id, 'uuid', uuid, 'organization', organization_id,
           'api_token', api_token, 'name', name, 'timezone', timezone)
-         from project where id = app_user.current_project_id)) as me
+         from project where organization_id = $2 and ($4 or id = $3) ${currentFirst('$3')})) as me
      from app_user where id = $1`,
-    [userId],
+    [userId, place.currentOrganizationId, place.currentProjectId, scopedProjects.length === 0],
   )
   return rows[0]!.me // whoever has authenticated exists
 }
 
-async function goToOrganization(session: Session, { userId }: Principal, id: string): Promise<void> {
-  const { rowCount } = await session.query(
+async function goToOrganization(session: Session, { userId }: Principal, id: string): Promise<Place> {
+  const { rows } = await session.query<Place>(
     `update app_user set current_organization_id = organization.id, current_project_id = (
-       select min(id) from project where organization_id = organization.id)
-     from organization where app_user.id = $1 and organization.id = $2`,
+       select id from project where organization_id = organization.id ${currentFirst('null')})
+     from organization where app_user.id = $1 and organization.id = $2
+     returning ${placeColumns}`,
     [userId, id],
   )
-  if (rowCount === 0) throw doesNotExist(id, 'set_current_organization')
+  if (rows[0] === undefined) throw doesNotExist(id, 'set_current_organization')
+  return rows[0]
 }
 
-async function goToProject(session: Session, { userId }: Principal, id: number): Promise<void> {
-  const { rowCount } = await session.query(
+async function goToProject(session: Session, { userId }: Principal, id: number): Promise<Place> {
+  const { rows } = await session.query<Place>(
     `update app_user set current_organization_id = project.organization_id, current_project_id = project.id
-     from project where app_user.id = $1 and project.id = $2`,
+     from project where app_user.id = $1 and project.id = $2
+     returning ${placeColumns}`,
     [userId, id],
   )
-  if (rowCount === 0) throw doesNotExist(id, 'set_current_team')
+  if (rows[0] === undefined) throw doesNotExist(id, 'set_current_team')
+  return rows[0]
 }
 
 function doesNotExist(id: string | number, attr: string): ServiceError {

@@ -1,6 +1,8 @@
 // Projects as the API shows them, and how they are read and written.
 
 import type { Static } from 'typebox'
+import type { Principal } from '../api/principal.ts'
+import { currentFirst } from '../api/tenant.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import {
@@ -9,6 +11,7 @@ import {
   type projectSchema,
   type shortProjectSchema,
 } from './project-fields.ts'
+import { idOf } from './row-id.ts'
 
 /** All of a project but what is made for the answer. */
 export type ProjectRow = Omit<Static<typeof projectSchema>, 'live_events_token'>
@@ -16,8 +19,6 @@ export type ProjectRow = Omit<Static<typeof projectSchema>, 'live_events_token'>
 export type ShortProjectRow = Static<typeof shortProjectSchema>
 
 const current = '@current'
-/** Largest Postgres integer. */
-const projectIdMax = 2_147_483_647
 
 /** Selects the short form of all projects that the transaction sees. */
 export const selectShortProjects = `
@@ -42,12 +43,20 @@ const updateProject = `
 
 /**
  * The number of the project that a path below an organization names.
- * Errors: not_found for what is no number, and for `@current` when the caller's project is none.
+ * Errors: not_found for what is no number, and for `@current` when the caller is in no project there.
  */
-export function projectIdOf(given: string, currentProjectId: number | null): number {
-  const id = given === current ? currentProjectId : Number(/^\d{1,10}$/.exec(given)?.[0] ?? Number.NaN)
-  if (id === null || !(id <= projectIdMax)) throw new ServiceError('not_found')
-  return id
+export async function projectIdOf(
+  session: Session,
+  given: string,
+  { currentOrganizationId, currentProjectId }: Principal,
+): Promise<number> {
+  if (given !== current) return idOf(given)
+  const { rows } = await session.query<{ id: number }>(
+    `select id from project where organization_id = $1 ${currentFirst('$2')}`,
+    [currentOrganizationId, currentProjectId],
+  )
+  if (rows[0] === undefined) throw new ServiceError('not_found')
+  return rows[0].id
 }
 
 /** Errors: not_found. */

@@ -115,8 +115,8 @@ export function projectOperations(options: ProjectsOptions): Operation[] {
 }
 
 function nestedOperations(path: string, acts: ProjectActs): Operation[] {
-  const idOf = (params: Readonly<Record<string, string>>, { currentProjectId }: Principal): number =>
-    projectIdOf(params.id ?? '', currentProjectId)
+  const idOf = (doer: Doer, { id = '' }: Readonly<Record<string, string>>): Promise<number> =>
+    projectIdOf(doer.sql, id, doer.principal)
   const retrieve = organizationOperation({
     ...common,
     method: 'GET',
@@ -124,7 +124,7 @@ function nestedOperations(path: string, acts: ProjectActs): Operation[] {
     operationId: 'organizations_projects_retrieve',
     summary: 'Retrieve a project',
     body: null,
-    handle: ({ params, ...doer }) => acts.retrieve(doer, idOf(params, doer.principal)),
+    handle: async ({ params, ...doer }) => acts.retrieve(doer, await idOf(doer, params)),
   })
   const update = (method: 'PUT' | 'PATCH', operationId: string): Operation =>
     organizationOperation({
@@ -134,7 +134,7 @@ function nestedOperations(path: string, acts: ProjectActs): Operation[] {
       operationId,
       summary: 'Change fields of a project',
       body: projectInput,
-      handle: ({ params, body, ...doer }) => acts.update(doer, idOf(params, doer.principal), body),
+      handle: async ({ params, body, ...doer }) => acts.update(doer, await idOf(doer, params), body),
     })
   const destroy = organizationOperation({
     ...common,
@@ -145,7 +145,7 @@ function nestedOperations(path: string, acts: ProjectActs): Operation[] {
     body: null,
     status: 204,
     response: null,
-    handle: ({ params, ...doer }) => acts.destroy(doer, idOf(params, doer.principal)),
+    handle: async ({ params, ...doer }) => acts.destroy(doer, await idOf(doer, params)),
   })
   return [
     retrieve,

@@ -90,3 +90,36 @@ t.test('moves between projects and organizations of the caller', async (t) => {
   t.match(seen, { organization: null, team: null, organizations: [{ id: ids.ours }] })
   t.equal(seen.organizations.length, 1)
 })
+
+t.test('who is nowhere is where one may be: an open project first, then the lowest number', async (t) => {
+  const world = await openWorld(t)
+  const place = async (key: string) => {
+    const { organization, team } = jsonOf(await world.get(path, key))
+    const found = await world.get('/api/projects/@current/', key)
+    t.equal(jsonOf(found).id, team?.id)
+    return [organization?.id ?? null, team?.id ?? null]
+  }
+  await world.postgres.query(
+    `insert into project (id, uuid, organization_id, api_token, access_control)
+     values (14, gen_random_uuid(), $1, 'phc_14', true), (15, gen_random_uuid(), $1, 'phc_15', false)`,
+    [ids.ours],
+  )
+  t.equal((await world.get('/api/projects/1/', 'phx_owner', 'DELETE')).status, 204)
+  t.strictSame(await place('phx_member'), [ids.ours, 2])
+  await world.postgres.query('update project set access_control = true where id = 2')
+  t.strictSame(await place('phx_member'), [ids.ours, 15])
+  t.strictSame(await place('phx_owner'), [ids.ours, 15])
+  t.equal((await world.get('/api/projects/15/', 'phx_owner', 'DELETE')).status, 204)
+  t.strictSame(await place('phx_member'), [ids.ours, null])
+  t.strictSame(await place('phx_owner'), [ids.ours, 2])
+  t.equal((await world.get(`/api/organizations/${ids.ours}/projects/@current/`, 'phx_owner')).status, 200)
+
+  t.equal((await world.send('PATCH', path, { set_current_organization: ids.ours }, 'phx_owner')).status, 200)
+  await world.send('POST', '/api/organizations/', { name: 'Elsewhere' })
+  const elsewhere = await place('phx_owner')
+  t.equal((await world.get(`/api/organizations/${elsewhere[0]}/`, 'phx_owner', 'DELETE')).status, 204)
+  t.strictSame(await place('phx_owner'), [ids.ours, 2])
+  await world.postgres.query('delete from membership where user_id = 1')
+  await world.postgres.query('update app_user set current_organization_id = null where id = 1')
+  t.strictSame(await place('phx_member'), [null, null])
+})

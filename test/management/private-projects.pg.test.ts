@@ -45,14 +45,16 @@ t.test('a private project does not exist for a member, and does for who administ
   t.strictSame(await listed(world, 'phx_member'), second)
   t.strictSame(await listed(world, 'phx_administrator'), both)
   t.strictSame(await listed(world, 'phx_owner'), both)
-  for (const path of ['/api/projects/1/', '/api/projects/@current/', '/api/projects/1/feature_flags/']) {
+  for (const path of ['/api/projects/1/', '/api/projects/1/feature_flags/']) {
     t.match(await world.get(path), nowhere, path)
   }
-  for (const path of [`${organization}projects/1/`, `${organization}projects/@current/`]) {
-    t.match(await world.get(path), {
-      status: 404,
-      text: '{"type":"invalid_request","code":"not_found","detail":"Not found.","attr":null}',
-    })
+  t.match(await world.get(`${organization}projects/1/`), {
+    status: 404,
+    text: '{"type":"invalid_request","code":"not_found","detail":"Not found.","attr":null}',
+  })
+  for (const path of ['/api/projects/@current/', `${organization}projects/@current/`]) {
+    t.match(jsonOf(await world.get(path)), { id: 2 })
+    t.match(jsonOf(await world.get(path, 'phx_owner')), { id: 1 })
   }
   t.match(await world.send('PATCH', '/api/projects/1/', { name: 'Mine' }, 'phx_member'), nowhere)
   const { rows } = await world.postgres.query('select name from project where id = 1')
@@ -129,7 +131,7 @@ t.test('an administrator makes a project that is private from its first moment',
 
 t.test('nobody is taken to a project that is closed to them, and a key cannot name it', async (t) => {
   const world = await openPrivateWorld(t)
-  t.match(jsonOf(await world.get('/api/users/@me/')), { team: null, organization: { id: ids.ours } })
+  t.match(jsonOf(await world.get('/api/users/@me/')), { team: { id: 2 }, organization: { id: ids.ours } })
   t.match(await world.send('PATCH', '/api/users/@me/', { set_current_team: 1 }, 'phx_member'), {
     status: 400,
     text: JSON.stringify({
