@@ -12,6 +12,7 @@ import { crash } from './crash.ts'
 import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
+import { ingest } from './ingest.ts'
 import { describeMachine } from './machine.ts'
 import { outage } from './outage.ts'
 import { persons } from './persons.ts'
@@ -20,6 +21,7 @@ import type { Options, Outcome, Scenario } from './scenario.ts'
 
 /** Every scenario by the name it is called by. A new one is a file and a line here. */
 const scenarios: Readonly<Record<string, Scenario>> = {
+  ingest,
   crash,
   powercut: powerCut,
   diskfull: diskFull,

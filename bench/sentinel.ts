@@ -16,7 +16,11 @@ export interface SentinelTarget {
  * Sends a sentinel to each lane and waits until the server has no lag. Returns the distinct_ids of the sentinels, for
  * `readStore` to find. Throws when that takes longer than `limitMs`.
  */
-export async function waitUntilApplied(target: SentinelTarget, limitMs = 120_000): Promise<string[]> {
+export async function waitUntilApplied(
+  target: SentinelTarget,
+  limitMs = 120_000,
+  pollMs?: number,
+): Promise<string[]> {
   const sentinels: string[] = []
   for (const lane of lanes) {
     const distinctId = `sentinel-${lane}-${crypto.randomUUID()}`
@@ -25,17 +29,27 @@ export async function waitUntilApplied(target: SentinelTarget, limitMs = 120_000
     )
     sentinels.push(distinctId)
   }
-  await waitFor('everything is applied', limitMs, async () => {
-    return (await lagBytes(target, 'events')) === 0 ? true : null
-  })
+  await waitForLag('events', target, limitMs, pollMs)
   return sentinels
 }
 
 /** Waits until Postgres has applied everything that was accepted so far. */
-export async function waitForPersons(target: SentinelTarget, limitMs = 120_000): Promise<void> {
-  await waitFor('the persons have applied everything', limitMs, async () => {
-    return (await lagBytes(target, 'persons')) === 0 ? true : null
-  })
+export async function waitForPersons(
+  target: SentinelTarget,
+  limitMs = 120_000,
+  pollMs?: number,
+): Promise<void> {
+  await waitForLag('persons', target, limitMs, pollMs)
+}
+
+async function waitForLag(
+  store: 'events' | 'persons',
+  target: SentinelTarget,
+  limitMs: number,
+  pollMs?: number,
+): Promise<void> {
+  const isApplied = async (): Promise<true | null> => ((await lagBytes(target, store)) === 0 ? true : null)
+  await waitFor(`the ${store} have applied everything`, limitMs, isApplied, pollMs)
 }
 
 /** Sends one event that no oracle minds. True when it was accepted, false when the server has no room (503). */

@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '../src/config.ts'
 import { findEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { machineMs } from './clock.ts'
+import { pinned } from './pinned.ts'
 import { killPostgres } from './postgres-process.ts'
 import { waitFor } from './wait.ts'
 
 export const projectApiKey = 'phc_benchProjectKeyOfTheFirstProject'
 export const personalApiKey = 'phx_benchPersonalKeyOfTheFirstOwner'
 
+/** This file runs in its dist/bench. */
+const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
 const acceptMsMax = 60_000
 const stopMsMax = 45_000
 const lastLinesMax = 40
@@ -25,6 +28,10 @@ export interface ServerOptions {
   readonly logPath: string
   /** Environment variables by their documented names. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Folder of a checkout that is built; this one by default. */
+  readonly checkout?: string
+  /** The core that it runs on with all it starts; null: any. */
+  readonly core?: number | null
 }
 
 export interface ServerEnd {
@@ -48,13 +55,14 @@ export class ServerProcess {
   #end: ServerEnd | null = null
 
   /** Launches a server. */
-  constructor({ dataDir, logPath, settings = {} }: ServerOptions) {
+  constructor({ dataDir, logPath, settings = {}, checkout = ownCheckout, core = null }: ServerOptions) {
     this.dataDir = dataDir
     this.#logPath = logPath
     this.#settings = settings
     mkdirSync(dataDir, { recursive: true })
-    const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
-    this.#child = spawn(process.execPath, ['--enable-source-maps', main, '--child'], {
+    const main = join(checkout, 'dist', 'src', 'main.js')
+    const [command, ...args] = pinned(core, [process.execPath, '--enable-source-maps', main, '--child'])
+    this.#child = spawn(command!, args, {
       // The channel lets the server notice when the bench is gone, so that none is left behind.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: {

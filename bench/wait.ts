@@ -3,13 +3,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { machineMs } from './clock.ts'
 
-const pollMs = 10
+const shortPollMs = 10
 
-/** Polls `condition` until it gives a value, and returns that. Throws after `limitMs`, naming `what` was awaited. */
+/**
+ * Polls `condition` until it gives a value, and returns that. Throws after `limitMs`, naming `what` was awaited. Asking
+ * often takes processor time of whoever is asked: `pollMs` is for who measures that.
+ */
 export async function waitFor<T>(
   what: string,
   limitMs: number,
   condition: () => T | null | Promise<T | null>,
+  pollMs = shortPollMs,
 ): Promise<T> {
   const startMs = machineMs()
   for (;;) {

@@ -1,0 +1,62 @@
+// Figures of a workload from its stretches: medians, and how far the samples are apart.
+
+import type { Duration, SideEnd, Stretch } from './ingest-side.ts'
+import { quantile } from './scenario.ts'
+
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+/** All figures are of one core; `even` ones of requests at half the rate that the server takes. */
+export interface IngestFigures {
+  readonly requestsPerSecond: Spread
+  readonly ackedPerSecond: Spread
+  readonly queryablePerSecond: Spread
+  /** Events until queryable for each second of processor time. */
+  readonly queryablePerCpuSecond: Spread
+  /** Until persons have caught up too: everything that an event costs. */
+  readonly cpuSecondsPerMillion: Spread
+  readonly journalBytesPerEvent: number
+  readonly diskBytesPerEvent: number
+  readonly peakRssBytes: number
+  readonly evenLatencyMs: Stretch['latencyMs'] | null
+  readonly freshnessP95Ms: number | null
+  /** How much of the core other programs had. */
+  readonly stolenShare: number
+  readonly generatorShare: number
+  readonly overloaded: number
+}
+
+export function figuresOf(
+  samples: readonly Stretch[],
+  even: Stretch | null,
+  end: Omit<SideEnd, 'verdict'>,
+): IngestFigures {
+  const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
+  return {
+    requestsPerSecond: spread(({ requests, acked }) => requests / ownSeconds(acked)),
+    ackedPerSecond: spread(({ events, acked }) => events / ownSeconds(acked)),
+    queryablePerSecond: spread(({ events, queryable }) => events / ownSeconds(queryable)),
+    queryablePerCpuSecond: spread(({ events, queryable }) => events / queryable.cpuSeconds),
+    cpuSecondsPerMillion: spread(({ events, settled }) => (settled.cpuSeconds * 1e6) / events),
+    journalBytesPerEvent: spread(({ events, journalBytes }) => journalBytes / events).median,
+    diskBytesPerEvent: end.diskBytesPerEvent,
+    peakRssBytes: end.peakRssBytes,
+    evenLatencyMs: even?.latencyMs ?? null,
+    freshnessP95Ms: end.freshness?.p95Ms ?? null,
+    stolenShare: spread(({ settled }) => settled.stolenSeconds / settled.seconds).median,
+    generatorShare: spread(({ generatorShare }) => generatorShare).max,
+    overloaded: samples.reduce((sum, { overloaded }) => sum + overloaded, 0),
+  }
+}
+
+export function spreadOf(samples: readonly number[]): Spread {
+  return { median: quantile(samples, 0.5), min: Math.min(...samples), max: Math.max(...samples) }
+}
+
+/** What is left of a duration when other programs' share of the core is taken away. */
+function ownSeconds({ seconds, stolenSeconds }: Duration): number {
+  return Math.max(seconds - stolenSeconds, seconds / 100)
+}

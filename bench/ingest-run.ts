@@ -1,0 +1,155 @@
+// A run of one workload: one server, or two that take turns sample by sample.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCorpus } from './corpus.ts'
+import { figuresOf, type IngestFigures } from './ingest-figures.ts'
+import { IngestSide, type SideOptions, type Stretch } from './ingest-side.ts'
+import { LoadProcess } from './load-process.ts'
+import { brokenLoad, type LoadVerdict } from './load-verdict.ts'
+import { type Cores, parseCores } from './pinned.ts'
+import { quantile } from './scenario.ts'
+import { projectApiKey } from './server-process.ts'
+import { workloadNamed } from './workload.ts'
+
+export interface IngestPlan {
+  readonly workload: string
+  readonly samples: number
+  /** Of a sample. */
+  readonly requests: number
+  readonly connections: number
+  /** How long requests are sent at half the rate; 0: not at all. */
+  readonly evenSeconds: number
+  readonly cores: Cores
+  readonly seed: number
+  /** Checkouts to compare, null: this one. */
+  readonly checkouts: readonly (string | null)[]
+}
+
+export interface SideReport {
+  /** "A" is the first checkout. */
+  readonly name: string
+  readonly checkout: string | null
+  readonly figures: IngestFigures
+  readonly samples: readonly Stretch[]
+  readonly verdict: LoadVerdict
+  readonly broken: readonly string[]
+}
+
+interface Side {
+  readonly name: string
+  readonly checkout: string | null
+  readonly ingest: IngestSide
+  readonly samples: Stretch[]
+  even: Stretch | null
+}
+
+/** The plan that fits a workload. */
+export function planOf(workload: string, isQuick: boolean): IngestPlan {
+  const { requestCount, quickRequestCount, connections } = workloadNamed(workload)
+  return {
+    workload,
+    samples: isQuick ? 3 : 5,
+    requests: isQuick ? quickRequestCount : requestCount,
+    connections,
+    evenSeconds: isQuick ? 2 : 6,
+    cores: parseCores('0,1'),
+    seed: 1,
+    checkouts: [null],
+  }
+}
+
+export async function runIngest(
+  plan: IngestPlan,
+  folder: string,
+  say: (line: string) => void,
+): Promise<SideReport[]> {
+  const { seed, cores, samples } = plan
+  const generator = new LoadProcess({ workload: plan.workload, seed, projectApiKey }, cores.generator)
+  const sides: Side[] = []
+  try {
+    // The even stretch sends as many again as two samples, at most.
+    await generator.prepare(plan.requests * (samples + 1 + (plan.evenSeconds === 0 ? 0 : 2)))
+    say('the requests are packed')
+    for (const [index, checkout] of plan.checkouts.entries())
+      sides.push(openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index)))
+    for (const { ingest } of sides) await ingest.accepting()
+    for (let round = -1; round < samples; round++) {
+      // The first round warms up.
+      for (const side of sides) await sample(plan, side, generator, round >= 0, say)
+    }
+    if (plan.evenSeconds > 0) for (const side of sides) await evenStretch(plan, side, generator, say)
+    const reports: SideReport[] = []
+    for (const side of sides) reports.push(await endSide(side))
+    return reports
+  } finally {
+    for (const { ingest } of sides) await ingest.close()
+    await generator.close()
+  }
+}
+
+function openSide(
+  { workload, cores, seed }: IngestPlan,
+  folder: string,
+  checkout: string | null,
+  name: string,
+): Side {
+  mkdirSync(folder, { recursive: true })
+  const corpus = createCorpus(seed, projectApiKey)
+  const options: SideOptions = { folder, corpus, workload: workloadNamed(workload), cores, checkout }
+  return { name, checkout, ingest: new IngestSide(options), samples: [], even: null }
+}
+
+async function sample(
+  { requests, connections }: IngestPlan,
+  side: Side,
+  generator: LoadProcess,
+  isMeasured: boolean,
+  say: (line: string) => void,
+): Promise<void> {
+  const stretch = await side.ingest.stretch(generator, {
+    count: requests,
+    connections,
+    requestsPerSecond: null,
+  })
+  if (isMeasured) side.samples.push(stretch)
+  const { events, acked, queryable, settled } = stretch
+  const rates = [acked, queryable, settled].map(({ seconds }) => Math.round(events / seconds))
+  const cost = ((settled.cpuSeconds * 1e6) / events).toFixed(1)
+  const what = isMeasured ? `sample ${side.samples.length}` : 'warm-up'
+  const speeds = `${rates[0]} events/s acked, ${rates[1]} queryable, ${rates[2]} settled`
+  say(`${side.name} ${what}: ${speeds}, ${cost} CPU-s/million`)
+}
+
+/** Sends at half the rate that the samples found, as long as requests are packed for it. */
+async function evenStretch(
+  { evenSeconds, requests, connections }: IngestPlan,
+  side: Side,
+  generator: LoadProcess,
+  say: (line: string) => void,
+): Promise<void> {
+  const full = quantile(
+    side.samples.map((one) => one.requests / queryableOrAcked(one)),
+    0.5,
+  )
+  const requestsPerSecond = full / 2
+  const count = Math.max(1, Math.min(Math.round(requestsPerSecond * evenSeconds), requests * 2))
+  side.even = await side.ingest.stretch(generator, { count, connections, requestsPerSecond })
+  const { p50, p99 } = side.even.latencyMs
+  const rate = requestsPerSecond.toFixed(1)
+  say(
+    `${side.name} ${rate} requests/s, half of what it takes: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
+  )
+}
+
+/** A server that acknowledges faster than it loads would fall behind for ever: what it keeps up with counts. */
+function queryableOrAcked({ acked, queryable }: Stretch): number {
+  return Math.max(acked.seconds, queryable.seconds)
+}
+
+async function endSide({ name, checkout, ingest, samples, even }: Side): Promise<SideReport> {
+  const end = await ingest.end()
+  const broken = brokenLoad(end.verdict)
+  if (broken.length === 0) ingest.remove()
+  return { name, checkout, figures: figuresOf(samples, even, end), samples, verdict: end.verdict, broken }
+}
