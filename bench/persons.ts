@@ -8,7 +8,7 @@
 // nothing else to do, the wall clock says the same.
 
 import { join } from 'node:path'
-import type { Offsets } from '../src/consumer/offset.ts'
+import { forLanes, type Offsets } from '../src/consumer/offset.ts'
 import { bornIdOf } from '../src/identity/born-id.ts'
 import { readOperations, type StepInput } from '../src/identity/operations.ts'
 import { PostgresStore } from '../src/persons/postgres-store.ts'
@@ -120,6 +120,7 @@ async function measure(
       await store.apply({
         from: offsets,
         to,
+        marks: forLanes(() => null),
         inputs: inputs(),
         gaps: [],
         setAside: [],

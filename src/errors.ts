@@ -118,7 +118,12 @@ const rows = {
   // Start and stop
   config_invalid: row(500, 'server_error', 'A setting is not valid.', { exitCode: 78 }),
   runtime_unsupported: row(500, 'server_error', 'This machine cannot run Spate.', { exitCode: 78 }),
-  lineage_foreign: row(500, 'server_error', 'The stores belong to different journals.', { exitCode: 78 }),
+  lineage_foreign: row(
+    500,
+    'server_error',
+    'The stores belong to different journals, or to copies of one that went ways of their own.',
+    { exitCode: 78 },
+  ),
   schema_newer: row(500, 'server_error', 'The database was migrated by a newer Spate.', { exitCode: 78 }),
   data_dir_unusable: row(500, 'server_error', 'The data folder cannot be used.', { exitCode: 73 }),
   // The command line, asking a running server

@@ -122,3 +122,38 @@ t.test(
     t.same(await dump(), after)
   },
 )
+
+t.test('a copy that has captured more than the first server is found out by its records', async (t) => {
+  const { start, dump, folder } = await makeWorld(t)
+  const [dataDir, copyDir] = [join(folder, 'one'), join(folder, 'copy')]
+  const maker = start(dataDir)
+  t.equal(await capture((await maker.logged('listening')).port, 'anna'), 200)
+  await stop(maker)
+  cpSync(dataDir, copyDir, { recursive: true })
+
+  const first = start(dataDir)
+  const { port } = await first.logged('listening')
+  await until(async () => (await readiness(port)).body === wellText)
+  const second = start(copyDir)
+  const { port: copyPort } = await second.logged('listening')
+  await until(async () => (await readiness(copyPort)).body.includes('another Spate'))
+  for (const id of ['zoe of the copy', 'tim of the copy', 'ann of the copy'])
+    t.equal(await capture(copyPort, id), 200)
+  t.equal(await capture(port, 'bob'), 200)
+  await untilApplied(port)
+  const after = await dump()
+
+  // The place of the first one's persons is one that the copy's journal has too, with something else there.
+  await stop(first)
+  t.same(await second.ended, { code: 78, signal: null })
+  t.match(second.log.at(-1), {
+    code: 'lineage_foreign',
+    msg: /made from another copy of this journal.*start the one that was last at work/,
+  })
+  t.same(await dump(), after)
+
+  const again = start(dataDir)
+  await untilApplied((await again.logged('listening')).port)
+  await stop(again)
+  t.same(await dump(), after, 'the one that was last at work goes on')
+})

@@ -110,5 +110,10 @@ export interface JournalReader {
    * Errors: a programmer error when `from` is before the oldest segment.
    */
   read(lane: Lane, from: Position, upTo: Position, bytesMax: number): JournalChunk
+  /**
+   * The record that begins at `position`, which is before the committed position `upTo`: none when another one lies
+   * over it, unknown when what lies there is damaged, a seal, or forgotten.
+   */
+  recordAt(lane: Lane, position: Position, upTo: Position): JournalRecord | 'none' | 'unknown'
   close(): void
 }

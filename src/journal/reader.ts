@@ -22,6 +22,9 @@ export interface JournalReaderOptions {
   readonly log?: Log
 }
 
+/** Read at a time where a single record is looked for. */
+const walkBytes = 1024 * 1024
+
 interface OpenSegment {
   readonly lane: Lane
   readonly base: Position
@@ -61,6 +64,25 @@ class SegmentReader implements JournalReader {
     return { records, gaps, next }
   }
 
+  recordAt(lane: Lane, position: Position, upTo: Position): JournalRecord | 'none' | 'unknown' {
+    const segment = this.#findSegment(lane, position, upTo)
+    const header = segment?.header ?? null
+    if (segment === null || header === null) return 'unknown'
+    const end = Math.min(upTo, segment.next ?? upTo, this.#endOf(segment))
+    const walk = (from: Position): SegmentWalker =>
+      new SegmentWalker(this.#options.disk, segment.fd, header, from, end, walkBytes)
+    const here = walk(position).next()
+    if (here.kind === 'frame') return here.frame.kind === 'seal' ? 'unknown' : here.frame
+    // Damage, or the inside of another frame: frames are found from the first on.
+    const walker = walk(segment.base)
+    for (let step = walker.next(); step.kind !== 'end'; step = walker.next()) {
+      const end = step.kind === 'damaged' ? step.end : step.frame.end
+      if (end <= position) continue
+      return step.kind === 'damaged' || step.frame.kind === 'seal' ? 'unknown' : 'none'
+    }
+    return 'unknown'
+  }
+
   close(): void {
     for (const { fd } of this.#open.values()) this.#options.disk.close(fd)
     this.#open.clear()
@@ -94,8 +116,14 @@ class SegmentReader implements JournalReader {
     return next
   }
 
-  /** The segment that holds `position`, opened unless it is the one read last. */
   #segmentAt(lane: Lane, position: Position, upTo: Position): OpenSegment {
+    const segment = this.#findSegment(lane, position, upTo)
+    assert(segment !== null, `position ${position} of ${lane} is not before the oldest segment`)
+    return segment
+  }
+
+  /** The segment that holds `position`, opened unless it is the one read last; null before the oldest. */
+  #findSegment(lane: Lane, position: Position, upTo: Position): OpenSegment | null {
     const open = this.#open.get(lane)
     if (open !== undefined && open.base <= position && position < (open.next ?? Infinity)) {
       // While it was the last segment, its successor may have appeared.
@@ -106,10 +134,7 @@ class SegmentReader implements JournalReader {
     const bases = basesOf(disk.list(dir), 'seg')
     const index = bases.findLastIndex((base) => base <= position)
     const base = bases[index]
-    assert(
-      base !== undefined,
-      `position ${position} of ${lane} is not before the oldest segment (${bases[0]})`,
-    )
+    if (base === undefined) return null
     if (open !== undefined) disk.close(open.fd)
     this.#open.delete(lane)
     const fd = disk.open(segmentPath(dir, base))

@@ -18,7 +18,7 @@ import type { JournalReader, JournalState } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { failureOf } from './failure.ts'
-import { type Gathered, gather, turnsOf } from './gather.ts'
+import { type Gathered, gather, marksOf, turnsOf } from './gather.ts'
 import { Pace } from './pace.ts'
 import type { ChangesEnd, PersonsStore, SetAsideEvent } from './persons-store.ts'
 import { checkProgress, sameOffsets } from './progress.ts'
@@ -99,7 +99,7 @@ export class Consumer {
 
   async #take(journal: JournalState): Promise<StepOutcome> {
     const stored = await this.#store.take(journal.epoch)
-    const reason = checkProgress(stored, journal)
+    const reason = checkProgress(stored, journal, this.#reader)
     if (reason !== null) return { kind: 'stopped', detail: reason }
     // A commit whose answer was lost has happened: nothing before it is suspect any more.
     if (!sameOffsets(stored.offsets, this.#offsets)) this.#suspicions = []
@@ -127,7 +127,16 @@ export class Consumer {
       const inputs = suspicion?.condemned ? [] : gathered.inputs
       if (!sameOffsets(from, to)) {
         const nowMs = clock.nowMs()
-        const isApplied = await this.#store.apply({ from, to, inputs, gaps, setAside, spikes, nowMs })
+        const isApplied = await this.#store.apply({
+          from,
+          to,
+          marks: marksOf(gathered),
+          inputs,
+          gaps,
+          setAside,
+          spikes,
+          nowMs,
+        })
         if (!isApplied) {
           this.#spikes.clear()
           this.#pace.tooLarge(gathered.events)

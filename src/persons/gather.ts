@@ -2,7 +2,8 @@
 
 import { openEventBatch } from '../capture/event-batch.ts'
 import { decodeCommand } from '../consumer/command.ts'
-import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
+import { type Marks, markOf } from '../consumer/mark.ts'
+import { forLanes, type Offset, type Offsets, type Positions } from '../consumer/offset.ts'
 import { readOperations, type StepInput } from '../identity/operations.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import type { LaneGap } from './persons-store.ts'
@@ -24,6 +25,8 @@ export interface Gathered {
   /** Events and commands taken, whatever became of them. */
   events: number
   readonly laneEvents: Record<Lane, number>
+  /** The last record taken of each lane, in part or whole. */
+  readonly last: Record<Lane, JournalRecord | null>
   bytes: number
 }
 
@@ -52,10 +55,18 @@ export function gather(
     gaps: [],
     events: 0,
     laneEvents: { realtime: 0, historical: 0 },
+    last: { realtime: null, historical: null },
     bytes: 0,
   }
   for (const turn of turns) gatherLane(reader, step, turn, committed, spikes)
   return step
+}
+
+export function marksOf({ last }: Gathered): Marks {
+  return forLanes((lane) => {
+    const record = last[lane]
+    return record === null ? null : markOf(record)
+  })
 }
 
 function gatherLane(
@@ -95,6 +106,7 @@ function takeRecord(
 ): boolean {
   const { position, index } = step.to[lane]
   const from = position === record.position ? index : 0
+  step.last[lane] = record
   if (record.kind === 'command') {
     const { command: kind, ...command } = decodeCommand(record.payload)
     // The fold's inputs have the commands' names and fields.

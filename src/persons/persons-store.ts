@@ -1,6 +1,7 @@
 // What the persons consumer asks of a store: one step is one transaction, which holds what the events changed and the
 // offsets they lead to. There are two: Postgres, and one in memory for tests, held to the same by a contract suite.
 
+import type { Marks } from '../consumer/mark.ts'
 import type { Offset, Offsets } from '../consumer/offset.ts'
 import type { Warning } from '../identity/changes.ts'
 import type { StepInput } from '../identity/operations.ts'
@@ -12,6 +13,8 @@ export interface StoredProgress {
   /** Of the journal it was loaded from. */
   readonly epoch: string
   readonly offsets: Offsets
+  /** Of the last records that were applied. */
+  readonly marks: Marks
   /** Null for a store without an outbox. */
   readonly changes: ChangesEnd | null
 }
@@ -28,6 +31,8 @@ export interface PersonsStep {
   readonly from: Offsets
   /** Where it stands afterwards. */
   readonly to: Offsets
+  /** Of the last record of each lane that is in the step; null for a lane without one. */
+  readonly marks: Marks
   /** In the order in which they are applied. */
   readonly inputs: readonly StepInput[]
   readonly gaps: readonly LaneGap[]

@@ -104,7 +104,7 @@ export class PostgresStore implements PersonsStore {
   async #applyWithin(session: HeldSession, step: PersonsStep): Promise<Changes | null> {
     const { killAt } = this.#options
     await session.query('begin')
-    await moveProgress(session, this.#epoch, step.from, step.to)
+    await moveProgress(session, this.#epoch, step)
     const bytesMax = isDivisible(step) ? this.#options.loadedBytesMax : Number.POSITIVE_INFINITY
     const known = await loadKnown(session, this.#cache, idsToLoad(step.inputs), bytesMax)
     if (known === null) {

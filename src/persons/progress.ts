@@ -1,10 +1,11 @@
 // Where the persons in Postgres stand in the journal: one row, moved along by every step's transaction.
 
+import { hasMarked, type Mark } from '../consumer/mark.ts'
 import { type Offsets, sameOffset } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
-import { type JournalState, lanes, type Position } from '../journal/journal.ts'
+import { type JournalReader, type JournalState, lanes, type Position } from '../journal/journal.ts'
 import type { Session } from '../postgres/pool.ts'
-import type { StoredProgress } from './persons-store.ts'
+import type { PersonsStep, StoredProgress } from './persons-store.ts'
 
 /** Reads the row, which begins at the start of the journal `epoch` when there is none. */
 export async function readProgress(session: Session, epoch: string): Promise<StoredProgress> {
@@ -15,6 +16,10 @@ export async function readProgress(session: Session, epoch: string): Promise<Sto
     realtime_index: number
     historical_position: Position
     historical_index: number
+    realtime_record: Position | null
+    realtime_checksum: number | null
+    historical_record: Position | null
+    historical_checksum: number | null
     change_epoch: string
     change_seq: number
   }>('select * from persons_progress')
@@ -27,8 +32,16 @@ export async function readProgress(session: Session, epoch: string): Promise<Sto
       realtime: { position: row.realtime_position, index: row.realtime_index },
       historical: { position: row.historical_position, index: row.historical_index },
     },
+    marks: {
+      realtime: markIn(row.realtime_record, row.realtime_checksum),
+      historical: markIn(row.historical_record, row.historical_checksum),
+    },
     changes: { epoch: row.change_epoch, seq: row.change_seq },
   }
+}
+
+function markIn(position: Position | null, checksum: number | null): Mark | null {
+  return position === null || checksum === null ? null : { position, checksum }
 }
 
 /**
@@ -38,18 +51,19 @@ export async function readProgress(session: Session, epoch: string): Promise<Sto
 export async function moveProgress(
   session: Session,
   epoch: string,
-  from: Offsets,
-  to: Offsets,
+  { from, to, marks }: Pick<PersonsStep, 'from' | 'to' | 'marks'>,
 ): Promise<void> {
   const numbers = [from, to].flatMap((offsets) =>
     lanes.flatMap((lane) => [offsets[lane].position, offsets[lane].index]),
   )
   const { rowCount } = await session.query(
     `update persons_progress set realtime_position = $6, realtime_index = $7, historical_position = $8,
-       historical_index = $9
+       historical_index = $9, realtime_record = coalesce($10, realtime_record),
+       realtime_checksum = coalesce($11, realtime_checksum), historical_record = coalesce($12, historical_record),
+       historical_checksum = coalesce($13, historical_checksum)
      where epoch = $1 and realtime_position = $2 and realtime_index = $3 and historical_position = $4
        and historical_index = $5`,
-    [epoch, ...numbers],
+    [epoch, ...numbers, ...lanes.flatMap((lane) => [marks[lane]?.position, marks[lane]?.checksum])],
   )
   if (rowCount === 1) return
   const detail = 'another consumer has moved the persons along; this one reads again where they stand'
@@ -58,11 +72,13 @@ export async function moveProgress(
 
 /**
  * Holds the store against the journal. Returns null when consuming can go on, or the reason why it cannot.
- * Errors: lineage_foreign when the store was made from another journal, or from more of this one than there is.
+ * Errors: lineage_foreign when the store was made from another journal, from more of this one than there is, or from
+ * another copy of it that has gone its own way.
  */
 export function checkProgress(
-  { epoch, offsets }: Pick<StoredProgress, 'epoch' | 'offsets'>,
+  { epoch, offsets, marks }: Pick<StoredProgress, 'epoch' | 'offsets' | 'marks'>,
   journal: JournalState,
+  reader: JournalReader,
 ): string | null {
   if (epoch !== journal.epoch) {
     const detail =
@@ -84,6 +100,13 @@ export function checkProgress(
         `the journal's ${lane} lane begins at ${oldest}, the persons in Postgres need it from ${position}: ` +
         'restore a newer backup of the database'
       )
+    if (!hasMarked(reader, lane, journal.lanes[lane], offsets[lane], marks[lane])) {
+      const detail =
+        `the persons in Postgres were made from another copy of this journal: what they know of the ${lane} lane ` +
+        `before ${position} is not what the journal here has. Two data folders were used with one database. Remedy: ` +
+        'start the one that was last at work; the other one needs a database of its own'
+      throw new ServiceError('lineage_foreign', { detail })
+    }
   }
   return null
 }

@@ -15,6 +15,7 @@ import type {
 } from '../../src/journal/journal.ts'
 import { alignTo8, type Bytes } from '../../src/lib/bytes.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { recordAt } from '../journal/memory-journal.ts'
 import { type BatchInput, makeBatch } from './make-batch.ts'
 
 export const epoch = '11111111-2222-4333-8444-555555555555'
@@ -75,6 +76,10 @@ export class FakeJournal implements JournalReader {
     if (isEnd) next = upTo
     const gaps = this.gaps[lane].filter((gap) => gap.position >= from && gap.position < next)
     return { records, gaps, next }
+  }
+
+  recordAt(lane: Lane, position: Position): JournalRecord | 'none' | 'unknown' {
+    return recordAt(this.records[lane], position)
   }
 
   close(): void {}

@@ -156,6 +156,29 @@ t.test('sets a flipped bit before a valid record aside, whether the segment is s
   }
 })
 
+t.test('knows of no record where the journal is damaged, sealed or forgotten', async (t) => {
+  const { disk, spans } = killedLane()
+  flip(disk, first, (headerBytes + spans[4]!.position + 30) * 8)
+  const { lane } = openLane(disk, oneSegment)
+  const reader = openJournalReader({ dir: '/j', quarantineDir: '/q', disk })
+  const { committed } = lane.status()
+  const at = (position: number) => {
+    const found = reader.recordAt('realtime', position as Position, committed)
+    return typeof found === 'string' ? found : textOf(found).slice(0, 1)
+  }
+  t.same([at(spans[3]!.position), at(spans[4]!.position), at(spans[5]!.position)], ['3', 'unknown', '5'])
+  t.same([at(spans[4]!.position + 8), at(spans[5]!.position + 8)], ['unknown', 'none'])
+  t.equal(at(spans[9]!.end), 'unknown', 'the seal')
+  t.equal(at(-8), 'unknown', 'before the oldest segment')
+  t.same(disk.list('/q').length, 1, 'looking sets nothing aside')
+  lane.append(0, [part('x')])
+  run(lane)
+  const begin = (position: number) =>
+    reader.recordAt('realtime', position as Position, lane.status().committed)
+  t.match(begin(committed), { position: committed }, 'in a segment that has begun since')
+  reader.close()
+})
+
 t.test('keeps damage that only half a chain follows, and cuts the half', async (t) => {
   const { position, end } = killedLane().spans[9]!
   const twin = new SimulatedDisk()

@@ -107,6 +107,20 @@ export function journalContract(t: Test, name: string, makeWorld: MakeWorld): vo
     reader.close()
   })
 
+  t.test(`${name}: tells which record begins at a position`, async (t) => {
+    const { journal, reader: open } = await makeWorld(t, limits)
+    await journal.append('realtime', [part('a'.repeat(500))])
+    const { position, end } = await journal.append('realtime', [part('b'.repeat(500))])
+    const reader = open()
+    const at = (offset: number) => {
+      const found = reader.recordAt('realtime', (position + offset) as Position, end)
+      return typeof found === 'string' ? found : textOf(found).slice(0, 1)
+    }
+    t.same([at(-position), at(0)], ['a', 'b'])
+    t.same([at(-8), at(8), at(end - position - 8)], ['none', 'none', 'none'])
+    reader.close()
+  })
+
   t.test(`${name}: commits what is queued when it closes and refuses what comes after`, async (t) => {
     const { journal, reader } = await makeWorld(t, limits)
     const queued = journal.append('realtime', [part('queued')])

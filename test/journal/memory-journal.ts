@@ -76,7 +76,11 @@ export class MemoryJournal implements Journal {
   }
 
   reader(): JournalReader {
-    return { read: (lane, from, upTo, bytesMax) => this.#read(lane, from, upTo, bytesMax), close: () => {} }
+    return {
+      read: (lane, from, upTo, bytesMax) => this.#read(lane, from, upTo, bytesMax),
+      recordAt: (lane, position) => recordAt(this.#lanes[lane].records, position),
+      close: () => {},
+    }
   }
 
   #commit(lane: Lane): void {
@@ -135,6 +139,16 @@ export class MemoryJournal implements Journal {
     }
     return { records, gaps: [], next: records.length === 0 ? upTo : next }
   }
+}
+
+/** Among records of a journal in memory. */
+export function recordAt(
+  records: readonly JournalRecord[],
+  position: Position,
+): JournalRecord | 'none' | 'unknown' {
+  const record = records.find((one) => one.position <= position && position < one.end)
+  if (record === undefined) return 'unknown'
+  return record.position === position ? record : 'none'
 }
 
 function emptyLane(): MemoryLane {

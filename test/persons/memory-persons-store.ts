@@ -1,6 +1,7 @@
 // The persons' store in memory: the plain twin of the one in Postgres. A MemoryDatabase is what both a store and its
 // successor after a crash see; a store is one consumer's hold on it.
 
+import type { Marks } from '../../src/consumer/mark.ts'
 import { forLanes, type Offsets, originOffset } from '../../src/consumer/offset.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type {
@@ -19,6 +20,7 @@ export class MemoryDatabase {
   readonly setAside: SetAsideEvent[] = []
   epoch: string | null = null
   offsets: Offsets = forLanes(() => originOffset)
+  marks: Marks = forLanes(() => null)
   holder: MemoryPersonsStore | null = null
 
   constructor(...projectIds: number[]) {
@@ -41,10 +43,11 @@ export class MemoryPersonsStore implements PersonsStore {
     if (holder !== null && holder !== this) throw new ServiceError('store_fenced')
     this.#database.holder = this
     this.#database.epoch ??= epoch
-    return { epoch: this.#database.epoch, offsets: this.#database.offsets, changes: null }
+    const { offsets, marks } = this.#database
+    return { epoch: this.#database.epoch, offsets, marks, changes: null }
   }
 
-  async apply({ from, to, inputs, gaps, setAside, spikes }: PersonsStep): Promise<boolean> {
+  async apply({ from, to, marks, inputs, gaps, setAside, spikes }: PersonsStep): Promise<boolean> {
     const database = this.#database
     if (!sameOffsets(from, database.offsets)) {
       database.holder = null
@@ -55,6 +58,7 @@ export class MemoryPersonsStore implements PersonsStore {
     database.gaps.push(...gaps)
     database.setAside.push(...setAside)
     database.offsets = to
+    database.marks = forLanes((lane) => marks[lane] ?? database.marks[lane])
     return true
   }
 

@@ -1,8 +1,11 @@
 import t from 'tap'
+import { markOf } from '../../src/consumer/mark.ts'
+import { forLanes } from '../../src/consumer/offset.ts'
 import type { JournalState, LaneState, Position } from '../../src/journal/journal.ts'
 import { checkProgress, moveProgress, readProgress } from '../../src/persons/progress.ts'
+import { MemoryJournal } from '../journal/memory-journal.ts'
 import { at, epoch, start } from './store-contract.ts'
-import { personsDatabase } from './world.ts'
+import { appendEvents, personsDatabase } from './world.ts'
 
 function journalOf(oldest: number, committed: number): JournalState {
   const lane: LaneState = {
@@ -18,22 +21,52 @@ function journalOf(oldest: number, committed: number): JournalState {
   return { epoch, lanes: { realtime: lane, historical: { ...lane, oldest: 0 as Position } } }
 }
 
-t.test('moves on only from where it stands', async (t) => {
+const noMarks = forLanes(() => null)
+
+t.test('moves on only from where it stands, and remembers the last record of each lane', async (t) => {
   const { postgres } = await personsDatabase(t)
-  t.match(await readProgress(postgres, epoch), { epoch, offsets: start })
+  t.match(await readProgress(postgres, epoch), { epoch, offsets: start, marks: noMarks })
   const there = { ...at(80), historical: { position: 16 as Position, index: 3 } }
-  await moveProgress(postgres, epoch, start, there)
-  await t.rejects(moveProgress(postgres, epoch, start, at(160)), { code: 'store_fenced' })
-  t.match(await readProgress(postgres, epoch), { epoch, offsets: there })
+  const realtime = { position: 40 as Position, checksum: 4_294_967_295 }
+  await moveProgress(postgres, epoch, { from: start, to: there, marks: { ...noMarks, realtime } })
+  const again = moveProgress(postgres, epoch, { from: start, to: at(160), marks: noMarks })
+  await t.rejects(again, { code: 'store_fenced' })
+  t.match(await readProgress(postgres, epoch), {
+    epoch,
+    offsets: there,
+    marks: { realtime, historical: null },
+  })
+  const historical = { position: 16 as Position, checksum: 0 }
+  await moveProgress(postgres, epoch, { from: there, to: at(160), marks: { ...noMarks, historical } })
+  t.same((await readProgress(postgres, epoch)).marks, { realtime, historical })
 })
 
 t.test('continues its own journal only, and none that has lost what it needs', async (t) => {
-  const stored = { epoch, offsets: at(80) }
-  t.equal(checkProgress(stored, journalOf(0, 80)), null)
-  t.equal(checkProgress(stored, journalOf(80, 160)), null)
-  t.match(checkProgress(stored, journalOf(88, 160)), /begins at 88/)
-  t.throws(() => checkProgress(stored, journalOf(0, 72)), { code: 'lineage_foreign' })
+  const stored = { epoch, offsets: at(80), marks: noMarks }
+  const reader = new MemoryJournal().reader()
+  const check = (known: typeof stored, journal: JournalState) => checkProgress(known, journal, reader)
+  t.equal(check(stored, journalOf(0, 80)), null)
+  t.equal(check(stored, journalOf(80, 160)), null)
+  t.match(check(stored, journalOf(88, 160)), /begins at 88/)
+  t.throws(() => check(stored, journalOf(0, 72)), { code: 'lineage_foreign' })
   const within = { ...at(80), realtime: { position: 80 as Position, index: 1 } }
-  t.throws(() => checkProgress({ epoch, offsets: within }, journalOf(0, 80)), { code: 'lineage_foreign' })
-  t.throws(() => checkProgress({ ...stored, epoch: 'other' }, journalOf(0, 80)), { code: 'lineage_foreign' })
+  t.throws(() => check({ ...stored, offsets: within }, journalOf(0, 80)), { code: 'lineage_foreign' })
+  t.throws(() => check({ ...stored, epoch: 'other' }, journalOf(0, 80)), { code: 'lineage_foreign' })
+})
+
+t.test('continues no other copy of its journal', async (t) => {
+  const one = new MemoryJournal()
+  const other = new MemoryJournal()
+  const { end } = await appendEvents(one, [{ event: 'e', distinct_id: 'a' }])
+  const { end: otherEnd } = await appendEvents(other, [{ event: 'e', distinct_id: 'b' }])
+  t.equal(end, otherEnd, 'records of one size')
+  const { epoch } = one.state()
+  const record = one.reader().recordAt('realtime', 0 as Position, end)
+  if (typeof record === 'string') throw new Error('the record was just appended')
+  const stored = { epoch, offsets: at(end), marks: { ...noMarks, realtime: markOf(record) } }
+  t.equal(checkProgress(stored, one.state(), one.reader()), null)
+  t.throws(() => checkProgress(stored, other.state(), other.reader()), {
+    code: 'lineage_foreign',
+    detail: /made from another copy of this journal: .*the realtime lane before \d+ is not what/,
+  })
 })

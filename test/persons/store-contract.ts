@@ -37,7 +37,7 @@ export function at(position: number): Offsets {
 }
 
 export function stepOf(from: Offsets, to: Offsets, inputs: readonly StepInput[]): PersonsStep {
-  return { from, to, inputs, gaps: [], setAside: [], spikes: [], nowMs }
+  return { from, to, marks: forLanes(() => null), inputs, gaps: [], setAside: [], spikes: [], nowMs }
 }
 
 export function eventsOf(events: readonly SentEvent[], facts: SentFacts = {}): StepInput[] {
@@ -175,6 +175,19 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     t.teardown(() => store.close())
     await store.take(epoch)
     t.match(await store.take('99999999-2222-4333-8444-555555555555'), { epoch, offsets: start })
+  })
+
+  t.test('remembers the last record of each lane until there is a later one', async (t) => {
+    const world = await makeWorld(t)
+    const store = world.open()
+    t.teardown(() => store.close())
+    t.match(await store.take(epoch), { marks: { realtime: null, historical: null } })
+    const realtime = { position: 72 as Position, checksum: 0xffff_ffff }
+    const historical = { position: 8 as Position, checksum: 0 }
+    await store.apply({ ...stepOf(start, at(80), []), marks: { realtime, historical: null } })
+    t.match(await store.take(epoch), { marks: { realtime, historical: null } })
+    await store.apply({ ...stepOf(at(80), at(160), []), marks: { realtime: null, historical } })
+    t.match(await store.take(epoch), { marks: { realtime, historical } })
   })
 
   t.test('keeps projects apart, counts history apart, and ignores who does not exist', async (t) => {
