@@ -1,8 +1,8 @@
 // /api/projects/:project_id/cohorts/: a project's sets of persons. As with flags, PATCH {"deleted": true} deletes.
 
 import { Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -65,23 +65,20 @@ export function cohortOperations(clock: Clock): Operation[] {
     body: null,
     handle: ({ project, sql, params }) => findCohort({ session: sql, project }, idOf(params.id)),
   })
-  const replace = projectOperation({
-    ...item,
-    method: 'PUT',
-    operationId: 'cohorts_update',
-    summary: 'Change a cohort; what may be left out stays as it is',
-    body: cohortInput,
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeCohort(change, idOf(params.id), body)),
-  })
-  const patch = projectOperation({
-    ...item,
-    method: 'PATCH',
-    operationId: 'cohorts_partial_update',
-    summary: 'Change some fields of a cohort, delete it or restore it',
-    body: partialOf(cohortInput),
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeCohort(change, idOf(params.id), body)),
-  })
-  return [list, create, retrieve, replace, patch]
+  const changes = changeOperations(
+    {
+      input: cohortInput,
+      name: 'cohorts',
+      put: 'Change a cohort; what may be left out stays as it is',
+      patch: 'Change some fields of a cohort, delete it or restore it',
+    },
+    (verb) =>
+      projectOperation({
+        ...item,
+        ...verb,
+        handle: ({ body, params, ...context }) =>
+          changing(context, clock, (change) => changeCohort(change, idOf(params.id), body)),
+      }),
+  )
+  return [list, create, retrieve, ...changes]
 }

@@ -1,8 +1,8 @@
 // /api/organizations/:organization_id/domains/: the domains an organization says are its own.
 
 import { Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
@@ -101,25 +101,6 @@ function createDomain(sealer: Sealer, clock: Clock): Operation {
 }
 
 function changeDomains(sealer: Sealer, clock: Clock): Operation[] {
-  const update = { path: `${path}/:id`, tag, query: null, status: 200, response: domainSchema } as const
-  const replace = organizationOperation({
-    ...update,
-    method: 'PUT',
-    operationId: 'domains_update',
-    summary: 'Change a domain; what may be left out stays as it is',
-    body: domainInput,
-    handle: ({ organization, sql, params: { id = '' }, body, ...actor }) =>
-      sql.transaction((session) => change(session, actor, organization.id, id, body)),
-  })
-  const patch = organizationOperation({
-    ...update,
-    method: 'PATCH',
-    operationId: 'domains_partial_update',
-    summary: 'Change some fields of a domain; another name has to be verified again',
-    body: partialOf(domainInput),
-    handle: ({ organization, sql, params: { id = '' }, body, ...actor }) =>
-      sql.transaction((session) => change(session, actor, organization.id, id, body)),
-  })
   const change = async (
     session: Session,
     actor: Actor,
@@ -135,7 +116,25 @@ function changeDomains(sealer: Sealer, clock: Clock): Operation[] {
     await record(session, actor, organizationId, 'updated', before, after, clock.nowMs())
     return after
   }
-  return [replace, patch]
+  return changeOperations(
+    {
+      input: domainInput,
+      name: 'domains',
+      put: 'Change a domain; what may be left out stays as it is',
+      patch: 'Change some fields of a domain; another name has to be verified again',
+    },
+    (verb) =>
+      organizationOperation({
+        ...verb,
+        path: `${path}/:id`,
+        tag,
+        query: null,
+        status: 200,
+        response: domainSchema,
+        handle: ({ organization, sql, params: { id = '' }, body, ...actor }) =>
+          sql.transaction((session) => change(session, actor, organization.id, id, body)),
+      }),
+  )
 }
 
 function deleteDomain(clock: Clock): Operation {

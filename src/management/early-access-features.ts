@@ -1,8 +1,8 @@
 // /api/projects/:project_id/early_access_feature/: features that persons may opt into.
 
 import { Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
@@ -69,25 +69,22 @@ export function earlyAccessOperations(clock: Clock): Operation[] {
     body: null,
     handle: ({ project, sql, params }) => findEarlyAccess({ session: sql, project }, uuidOf(params.id)),
   })
-  const replace = projectOperation({
-    ...item,
-    method: 'PUT',
-    operationId: 'early_access_feature_update',
-    summary: 'Change an early access feature; what may be left out stays as it is',
-    body: earlyAccessInput,
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeEarlyAccess(change, uuidOf(params.id), body)),
-  })
-  const patch = projectOperation({
-    ...item,
-    method: 'PATCH',
-    operationId: 'early_access_feature_partial_update',
-    summary: 'Change some fields of an early access feature',
-    body: partialOf(earlyAccessInput),
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeEarlyAccess(change, uuidOf(params.id), body)),
-  })
-  return [list, create, retrieve, replace, patch, destroy(clock)]
+  const changes = changeOperations(
+    {
+      input: earlyAccessInput,
+      name: 'early_access_feature',
+      put: 'Change an early access feature; what may be left out stays as it is',
+      patch: 'Change some fields of an early access feature',
+    },
+    (verb) =>
+      projectOperation({
+        ...item,
+        ...verb,
+        handle: ({ body, params, ...context }) =>
+          changing(context, clock, (change) => changeEarlyAccess(change, uuidOf(params.id), body)),
+      }),
+  )
+  return [list, create, retrieve, ...changes, destroy(clock)]
 }
 
 function destroy(clock: Clock): Operation {

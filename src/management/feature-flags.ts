@@ -2,8 +2,8 @@
 // PATCH {"deleted": true} and may be restored, so that its history stays.
 
 import { Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -100,25 +100,22 @@ export function featureFlagOperations(clock: Clock): Operation[] {
     body: null,
     handle: ({ project, sql, params }) => findFeatureFlag({ session: sql, project }, idOf(params.id)),
   })
-  const replace = projectOperation({
-    ...item,
-    method: 'PUT',
-    operationId: 'feature_flags_update',
-    summary: 'Change a feature flag; what may be left out stays as it is',
-    body: featureFlagInput,
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeFeatureFlag(change, idOf(params.id), body)),
-  })
-  const patch = projectOperation({
-    ...item,
-    method: 'PATCH',
-    operationId: 'feature_flags_partial_update',
-    summary: 'Change some fields of a feature flag, delete it or restore it',
-    body: partialOf(featureFlagInput),
-    handle: ({ body, params, ...context }) =>
-      changing(context, clock, (change) => changeFeatureFlag(change, idOf(params.id), body)),
-  })
-  return [list, create, retrieve, replace, patch]
+  const changes = changeOperations(
+    {
+      input: featureFlagInput,
+      name: 'feature_flags',
+      put: 'Change a feature flag; what may be left out stays as it is',
+      patch: 'Change some fields of a feature flag, delete it or restore it',
+    },
+    (verb) =>
+      projectOperation({
+        ...item,
+        ...verb,
+        handle: ({ body, params, ...context }) =>
+          changing(context, clock, (change) => changeFeatureFlag(change, idOf(params.id), body)),
+      }),
+  )
+  return [list, create, retrieve, ...changes]
 }
 
 function conditionOf({ active, type, search, created_by_id }: FlagFilter, values: SqlValues): string {

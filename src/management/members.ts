@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox'
 import { levels } from '../api/access.ts'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
@@ -46,13 +46,12 @@ export function memberOperations(clock: Clock): Operation[] {
         page: pageOf(request.query),
       }),
   })
-  const update = (method: 'PUT' | 'PATCH', operationId: string): Operation =>
+  const summary = 'Change the level of a member'
+  const changes = { input: memberInput, name: 'members', put: summary, patch: summary }
+  const updates = changeOperations(changes, (verb) =>
     organizationOperation({
       ...common,
-      method,
-      operationId,
-      summary: 'Change the level of a member',
-      body: method === 'PUT' ? memberInput : partialOf(memberInput),
+      ...verb,
       status: 200,
       response: memberSchema,
       handle: ({ organization, params, sql, body, ...actor }) =>
@@ -66,7 +65,8 @@ export function memberOperations(clock: Clock): Operation[] {
             clock.nowMs(),
           ),
         ),
-    })
+    }),
+  )
   const destroy = organizationOperation({
     ...common,
     method: 'DELETE',
@@ -80,7 +80,7 @@ export function memberOperations(clock: Clock): Operation[] {
         remove(session, actor, organization.id, uuidOf(params, actor.principal), clock.nowMs()),
       ),
   })
-  return [list, update('PUT', 'members_update'), update('PATCH', 'members_partial_update'), destroy]
+  return [list, ...updates, destroy]
 }
 
 /** Errors: not_found for what is no uuid. */

@@ -3,8 +3,8 @@
 // the audit log.
 
 import { Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { type Operation, organizationOperation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -57,32 +57,28 @@ export function organizationOperations(clock: Clock): Operation[] {
     handle: ({ principal, organization, sql }) => findOrganization(sql, principal.userId, organization.id),
   })
 
-  const update = {
-    path: '/api/organizations/:id',
-    tag: 'organizations',
-    query: null,
-    status: 200,
-    response: organizationSchema,
-  } as const
-  const replace = organizationOperation({
-    ...update,
-    method: 'PUT',
-    operationId: 'organizations_update',
-    summary: 'Change an organization; what may be left out stays as it is',
-    body: organizationInput,
-    handle: ({ organization, sql, body, ...actor }) =>
-      sql.transaction((session) => changeOrganization(session, actor, organization.id, body, clock.nowMs())),
-  })
-  const patch = organizationOperation({
-    ...update,
-    method: 'PATCH',
-    operationId: 'organizations_partial_update',
-    summary: 'Change some fields of an organization',
-    body: partialOf(organizationInput),
-    handle: ({ organization, sql, body, ...actor }) =>
-      sql.transaction((session) => changeOrganization(session, actor, organization.id, body, clock.nowMs())),
-  })
-  return [list, retrieve, replace, patch]
+  const changes = changeOperations(
+    {
+      input: organizationInput,
+      name: 'organizations',
+      put: 'Change an organization; what may be left out stays as it is',
+      patch: 'Change some fields of an organization',
+    },
+    (verb) =>
+      organizationOperation({
+        ...verb,
+        path: '/api/organizations/:id',
+        tag: 'organizations',
+        query: null,
+        status: 200,
+        response: organizationSchema,
+        handle: ({ organization, sql, body, ...actor }) =>
+          sql.transaction((session) =>
+            changeOrganization(session, actor, organization.id, body, clock.nowMs()),
+          ),
+      }),
+  )
+  return [list, retrieve, ...changes]
 }
 
 async function changeOrganization(

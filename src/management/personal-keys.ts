@@ -2,8 +2,8 @@
 // the next request on.
 
 import { type Static, Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
-import { partialOf } from '../api/input-schema.ts'
 import { hashKey, makeKey, maskKey } from '../api/keys.ts'
 import { type Operation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
@@ -74,20 +74,20 @@ function oneKeyOperations(clock: Clock): Operation[] {
     body: null,
     handle: ({ principal, sql, params }) => findPersonalKey(sql, principal.userId, idOf(params, principal)),
   })
-  const update = (method: 'PUT' | 'PATCH', operationId: string): Operation =>
+  const summary = 'Change what a key may do'
+  const changes = { input: personalKeyInput, name: 'personal_api_keys', put: summary, patch: summary }
+  const updates = changeOperations(changes, (verb) =>
     userOperation({
       ...common,
-      method,
+      ...verb,
       path: keyPath,
-      operationId,
-      summary: 'Change what a key may do',
-      body: method === 'PUT' ? personalKeyInput : partialOf(personalKeyInput),
       handle: ({ principal, sql, params, body }) =>
         sql.transaction(async (session) => {
           const before = await lockKey(session, principal, idOf(params, principal))
           return await changeKey(session, principal, before, body, clock.nowMs())
         }),
-    })
+    }),
+  )
   const destroy = userOperation({
     ...common,
     method: 'DELETE',
@@ -126,8 +126,7 @@ function oneKeyOperations(clock: Clock): Operation[] {
         return { ...(await findPersonalKey(session, principal.userId, id)), value }
       }),
   })
-  const puts = update('PUT', 'personal_api_keys_update')
-  return [retrieve, puts, update('PATCH', 'personal_api_keys_partial_update'), destroy, roll]
+  return [retrieve, ...updates, destroy, roll]
 }
 
 function idOf(params: Readonly<Record<string, string>>, { keyId }: Principal): string {

@@ -2,6 +2,7 @@
 // `/api/projects/`. Both ways lead to the same five things that can be done to a project.
 
 import { type Static, Type } from 'typebox'
+import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation, projectOperation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
@@ -55,6 +56,8 @@ interface Doer {
 
 /** What both ways have in common but their paths. */
 const common = { tag: 'projects', query: null, status: 200, response: projectSchema } as const
+const summary = 'Change fields of a project'
+const changes = { input: projectInput, put: summary, patch: summary } as const
 
 export function projectOperations(options: ProjectsOptions): Operation[] {
   const { geoip, clock } = options
@@ -126,16 +129,14 @@ function nestedOperations(path: string, acts: ProjectActs): Operation[] {
     body: null,
     handle: async ({ params, ...doer }) => acts.retrieve(doer, await idOf(doer, params)),
   })
-  const update = (method: 'PUT' | 'PATCH', operationId: string): Operation =>
+  const updates = changeOperations({ ...changes, name: 'organizations_projects' }, (verb) =>
     organizationOperation({
       ...common,
-      method,
+      ...verb,
       path,
-      operationId,
-      summary: 'Change fields of a project',
-      body: projectInput,
       handle: async ({ params, body, ...doer }) => acts.update(doer, await idOf(doer, params), body),
-    })
+    }),
+  )
   const destroy = organizationOperation({
     ...common,
     method: 'DELETE',
@@ -147,12 +148,7 @@ function nestedOperations(path: string, acts: ProjectActs): Operation[] {
     response: null,
     handle: async ({ params, ...doer }) => acts.destroy(doer, await idOf(doer, params)),
   })
-  return [
-    retrieve,
-    update('PUT', 'organizations_projects_update'),
-    update('PATCH', 'organizations_projects_partial_update'),
-    destroy,
-  ]
+  return [retrieve, ...updates, destroy]
 }
 
 function ownOperations(acts: ProjectActs): Operation[] {
@@ -186,17 +182,15 @@ function ownOperations(acts: ProjectActs): Operation[] {
     handle: ({ project, ...doer }) =>
       acts.retrieve({ ...doer, organization: project.organization }, project.id),
   })
-  const update = (method: 'PUT' | 'PATCH', operationId: string): Operation =>
+  const updates = changeOperations({ ...changes, name: 'projects' }, (verb) =>
     projectOperation({
       ...common,
-      method,
+      ...verb,
       path,
-      operationId,
-      summary: 'Change fields of a project',
-      body: projectInput,
       handle: ({ project, body, ...doer }) =>
         acts.update({ ...doer, organization: project.organization }, project.id, body),
-    })
+    }),
+  )
   const destroy = projectOperation({
     ...common,
     method: 'DELETE',
@@ -209,13 +203,7 @@ function ownOperations(acts: ProjectActs): Operation[] {
     handle: ({ project, ...doer }) =>
       acts.destroy({ ...doer, organization: project.organization }, project.id),
   })
-  return [
-    list,
-    retrieve,
-    update('PUT', 'projects_update'),
-    update('PATCH', 'projects_partial_update'),
-    destroy,
-  ]
+  return [list, retrieve, ...updates, destroy]
 }
 
 type ProjectActs = ReturnType<typeof projectActs>
