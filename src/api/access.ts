@@ -34,6 +34,10 @@ export interface Access {
 /** Kinds of requests that are counted apart: servers that evaluate flags ask for their definitions all the time. */
 export type AllowanceName = 'management' | 'definitions'
 
+/** What can be done to most things, below their path. */
+const itemRows = ['GET', 'POST', 'GET /:id', 'PUT /:id', 'PATCH /:id']
+const activityRows = ['GET /activity', 'GET /:id/activity']
+
 const table: Readonly<Record<string, Access>> = {
   'DELETE /api/organizations/:organization_id/invites/:id': {
     scope: 'organization_member:write',
@@ -142,19 +146,6 @@ const table: Readonly<Record<string, Access>> = {
   'PUT /api/organizations/:organization_id/projects/:id': { scope: 'project:write', level: levels.member },
   'PUT /api/projects/:id': { scope: 'project:write', level: levels.member },
   'DELETE /api/projects/:project_id/persons/:uuid': { scope: 'person:write', level: levels.member },
-  'GET /api/projects/:project_id/feature_flags': { scope: 'feature_flag:read', level: levels.member },
-  'POST /api/projects/:project_id/feature_flags': { scope: 'feature_flag:write', level: levels.member },
-  'GET /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:read', level: levels.member },
-  'PUT /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:write', level: levels.member },
-  'PATCH /api/projects/:project_id/feature_flags/:id': { scope: 'feature_flag:write', level: levels.member },
-  'GET /api/projects/:project_id/feature_flags/activity': {
-    scope: 'feature_flag:read',
-    level: levels.member,
-  },
-  'GET /api/projects/:project_id/feature_flags/:id/activity': {
-    scope: 'feature_flag:read',
-    level: levels.member,
-  },
   'GET /api/projects/:project_id/feature_flags/:id/remote_config': {
     scope: 'feature_flag:read',
     level: levels.member,
@@ -170,89 +161,59 @@ const table: Readonly<Record<string, Access>> = {
     level: levels.member,
     allowance: 'definitions',
   },
-  'GET /api/projects/:project_id/cohorts': { scope: 'cohort:read', level: levels.member },
-  'POST /api/projects/:project_id/cohorts': { scope: 'cohort:write', level: levels.member },
-  'GET /api/projects/:project_id/cohorts/:id': { scope: 'cohort:read', level: levels.member },
-  'PUT /api/projects/:project_id/cohorts/:id': { scope: 'cohort:write', level: levels.member },
-  'PATCH /api/projects/:project_id/cohorts/:id': { scope: 'cohort:write', level: levels.member },
-  'GET /api/projects/:project_id/cohorts/activity': { scope: 'cohort:read', level: levels.member },
-  'GET /api/projects/:project_id/cohorts/:id/activity': { scope: 'cohort:read', level: levels.member },
-  'POST /api/projects/:project_id/cohorts/:id/add_persons_to_static_cohort': {
-    scope: 'cohort:write',
-    level: levels.member,
-  },
-  'PATCH /api/projects/:project_id/cohorts/:id/add_persons_to_static_cohort': {
-    scope: 'cohort:write',
-    level: levels.member,
-  },
-  'POST /api/projects/:project_id/cohorts/:id/remove_person_from_static_cohort': {
-    scope: 'cohort:write',
-    level: levels.member,
-  },
-  'PATCH /api/projects/:project_id/cohorts/:id/remove_person_from_static_cohort': {
-    scope: 'cohort:write',
-    level: levels.member,
-  },
-  'GET /api/projects/:project_id/early_access_feature': {
-    scope: 'early_access_feature:read',
-    level: levels.member,
-  },
-  'POST /api/projects/:project_id/early_access_feature': {
-    scope: 'early_access_feature:write',
-    level: levels.member,
-  },
-  'GET /api/projects/:project_id/early_access_feature/:id': {
-    scope: 'early_access_feature:read',
-    level: levels.member,
-  },
-  'PUT /api/projects/:project_id/early_access_feature/:id': {
-    scope: 'early_access_feature:write',
-    level: levels.member,
-  },
-  'PATCH /api/projects/:project_id/early_access_feature/:id': {
-    scope: 'early_access_feature:write',
-    level: levels.member,
-  },
-  'DELETE /api/projects/:project_id/early_access_feature/:id': {
-    scope: 'early_access_feature:write',
-    level: levels.member,
-  },
+  ...ofMembers('/api/projects/:project_id/feature_flags', 'feature_flag', [...itemRows, ...activityRows]),
+  ...ofMembers('/api/projects/:project_id/cohorts', 'cohort', [
+    ...itemRows,
+    ...activityRows,
+    'POST /:id/add_persons_to_static_cohort',
+    'PATCH /:id/add_persons_to_static_cohort',
+    'POST /:id/remove_person_from_static_cohort',
+    'PATCH /:id/remove_person_from_static_cohort',
+  ]),
+  ...ofMembers('/api/projects/:project_id/early_access_feature', 'early_access_feature', [
+    ...itemRows,
+    'DELETE /:id',
+  ]),
+  // Levels in the project and what they allow are compared in explicit-members.ts: everybody may leave.
+  ...ofMembers('/api/projects/:project_id/explicit_members', 'project', [
+    'GET',
+    'POST',
+    'GET /:user__uuid',
+    'PUT /:user__uuid',
+    'PATCH /:user__uuid',
+    'DELETE /:user__uuid',
+  ]),
   ...batchExports('/api/organizations/:organization_id'),
   ...batchExports('/api/projects/:project_id'),
 }
 
 /** Operations on batch exports, which stand below an organization and below a project alike. */
 function batchExports(tenantPath: string): Record<string, Access> {
-  const operations: Readonly<Record<'read' | 'write', readonly string[]>> = {
-    read: [
-      'GET',
-      'GET /:id',
-      'GET /:id/backfills',
-      'GET /:id/logs',
-      'GET /:id/runs',
-      'GET /:id/runs/:run_id',
-    ],
-    write: [
-      'DELETE /:id',
-      'PATCH /:id',
-      'POST',
-      'POST /:id/backfill',
-      'POST /:id/backfills',
-      'POST /:id/backfills/:backfill_id/cancel',
-      'POST /:id/pause',
-      'POST /:id/runs/:run_id/cancel',
-      'POST /:id/runs/:run_id/retry',
-      'POST /:id/unpause',
-      'PUT /:id',
-    ],
-  }
-  const rows = (verb: 'read' | 'write') =>
-    operations[verb].map((operation): [string, Access] => {
-      const [method, path = ''] = operation.split(' ')
-      const access: Access = { scope: `batch_export:${verb}`, level: levels.member }
-      return [`${method} ${tenantPath}/batch_exports${path}`, access]
-    })
-  return Object.fromEntries([...rows('read'), ...rows('write')])
+  return ofMembers(`${tenantPath}/batch_exports`, 'batch_export', [
+    ...itemRows,
+    'DELETE /:id',
+    'POST /:id/pause',
+    'POST /:id/unpause',
+    'GET /:id/logs',
+    'POST /:id/backfill',
+    'GET /:id/backfills',
+    'POST /:id/backfills',
+    'POST /:id/backfills/:backfill_id/cancel',
+    'GET /:id/runs',
+    'GET /:id/runs/:run_id',
+    'POST /:id/runs/:run_id/cancel',
+    'POST /:id/runs/:run_id/retry',
+  ])
+}
+
+/** Operations below `path` that every member has: GET reads, whatever else writes. */
+function ofMembers(path: string, object: ScopeObject, operations: readonly string[]): Record<string, Access> {
+  const rows = operations.map((operation): [string, Access] => {
+    const [method, below = ''] = operation.split(' ')
+    const scope: Scope = `${object}:${method === 'GET' ? 'read' : 'write'}`
+    return [`${method} ${path}${below}`, { scope, level: levels.member }]
+  })
+  return Object.fromEntries(rows)
 }
 
 /** The row of an operation. A missing row, or one that does not fit its path, is a programmer's error. */

@@ -174,11 +174,12 @@ async function grantProjects(
 ): Promise<void> {
   const access = private_project_access ?? []
   await session.query(
-    `insert into project_access (project_id, user_id, level, created_at)
-     select project.id, $2, given.level, to_timestamp($5)
+    `insert into project_access (project_id, user_id, level, created_at, updated_at)
+     select project.id, $2, given.level, to_timestamp($5), to_timestamp($5)
      from unnest($3::bigint[], $4::smallint[]) given (id, level)
      join project on project.id = given.id and project.organization_id = $1
-     on conflict (project_id, user_id) do update set level = excluded.level`,
+     on conflict (project_id, user_id) do update
+       set level = excluded.level, updated_at = excluded.updated_at`,
     [organization_id, userId, access.map(({ id }) => id), access.map(projectLevel), seconds],
   )
 }

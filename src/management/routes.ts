@@ -31,6 +31,7 @@ import { domainVerify } from './domain-verify.ts'
 import { domainOperations } from './domains.ts'
 import { earlyAccessOperations } from './early-access-features.ts'
 import { type EventsReader, eventsList } from './events-list.ts'
+import { explicitMemberOperations } from './explicit-members.ts'
 import { featureFlagOperations } from './feature-flags.ts'
 import { groupFind } from './group-find.ts'
 import { groupTypesList } from './group-types.ts'
@@ -111,6 +112,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
     ...currentUserOperations(clock),
     ...personalKeyOperations(clock),
     ...projectOperations({ outbound, deletions, signLiveEvents, geoip, clock }),
+    ...explicitMemberOperations(clock),
     ...inviteOperations(options.mailer, clock),
     inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),
