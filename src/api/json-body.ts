@@ -2,15 +2,10 @@
 
 import { ServiceError } from '../errors.ts'
 import type { HttpRequest } from '../http/route.ts'
-import type { Bytes } from '../lib/bytes.ts'
+import { jsonShapeFault } from '../lib/json-shape.ts'
 
 export const jsonBodyBytesMax = 1024 * 1024
 export const jsonDepthMax = 32
-
-const quote = 0x22
-const backslash = 0x5c
-const openers = new Set([0x5b, 0x7b])
-const closers = new Set([0x5d, 0x7d])
 
 /**
  * Parses the body; an empty one is an object without fields.
@@ -24,7 +19,7 @@ export function parseJsonBody(request: Pick<HttpRequest, 'headers' | 'body'>): u
     const detail = `Unsupported media type ${JSON.stringify(contentType)} in request.`
     throw new ServiceError('unsupported_media_type', { detail })
   }
-  if (isDeeperThan(body, jsonDepthMax)) {
+  if (jsonShapeFault(body, jsonDepthMax) !== null) {
     throw parseError(`nesting is deeper than ${jsonDepthMax} levels`)
   }
   try {
@@ -35,23 +30,6 @@ export function parseJsonBody(request: Pick<HttpRequest, 'headers' | 'body'>): u
       cause instanceof SyntaxError ? (cause.message.split(/, "|, \.\.\."/)[0] ?? '') : 'invalid UTF-8'
     throw parseError(message, cause)
   }
-}
-
-/** Counts brackets outside strings. Text that is not JSON may be counted wrong, and fails to parse afterwards. */
-export function isDeeperThan(body: Bytes, depthMax: number): boolean {
-  let depth = 0
-  let isInString = false
-  for (let index = 0; index < body.length; index++) {
-    const byte = body[index]!
-    if (isInString) {
-      if (byte === backslash) index++
-      else if (byte === quote) isInString = false
-    } else if (byte === quote) isInString = true
-    else if (openers.has(byte)) {
-      if (++depth > depthMax) return true
-    } else if (closers.has(byte)) depth--
-  }
-  return false
 }
 
 function parseError(reason: string, cause?: unknown): ServiceError {

@@ -16,12 +16,14 @@ import { type CaptureQuery, type Compression, parseCompression, parseQuery } fro
 export interface PackedBody
   extends Pick<CaptureTask, 'path' | 'query' | 'contentType' | 'contentEncoding' | 'body'> {
   readonly limits: Pick<CaptureLimits, 'decompressedBytesMax'>
+  /** Bytes that are no UTF-8 are left to the reader, who takes them for U+FFFD; they are refused otherwise. */
+  readonly isLossy?: boolean
 }
 
 export type BodyOutcome =
   | {
       readonly kind: 'text'
-      /** Valid UTF-8 without byte order mark, not empty. May be a view: never transfer its buffer. */
+      /** Valid UTF-8, unless that was not asked for, without byte order mark, not empty. May be a view: never transfer its buffer. */
       readonly bytes: Bytes
       /** When the sender says in the query it sent the request, epoch ms. The body's own sent_at goes first. */
       readonly sentAtMs: number | null
@@ -55,7 +57,7 @@ export function openBody(task: PackedBody): BodyOutcome {
   if (inflated.kind === 'refused') return inflated
   const unwrapped = legacyPaths.includes(task.path) ? decodeBase64(inflated.bytes) : null
   const text = unwrapped ?? inflated.bytes
-  if (!isUtf8(text)) return undecodable(reasonNotText(task.contentEncoding))
+  if (task.isLossy !== true && !isUtf8(text)) return undecodable(reasonNotText(task.contentEncoding))
   const bytes = startsWithMark(text) ? text.subarray(3) : text
   if (bytes.length === 0) return missing
   return {

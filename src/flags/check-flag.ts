@@ -25,8 +25,18 @@ export function checkFlagFilters(filters: JsonObject): void {
     for (const [index, condition] of conditions.entries())
       checkCondition(condition, { path: `${name}[${index}]`, variantKeys, groupTypeIndex, name })
   }
+  checkHoldout(filters.holdout ?? null)
   if (typeof (filters.early_exit ?? false) !== 'boolean') throw filterFault('early_exit must be a boolean')
   checkPayloads(filters.payloads, variantKeys)
+}
+
+function checkHoldout(given: unknown): void {
+  if (given === null) return
+  const { id, exclusion_percentage } = objectIn(given) ?? {}
+  if (!Number.isSafeInteger(id)) throw filterFault('holdout must be an object with an integer id')
+  if (typeof exclusion_percentage !== 'number')
+    throw filterFault('holdout.exclusion_percentage must be a number from 0 to 100')
+  checkPercentage(exclusion_percentage, 'holdout.exclusion_percentage')
 }
 
 interface ConditionPlace {

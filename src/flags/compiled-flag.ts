@@ -195,8 +195,15 @@ function superConditionIn(
   return stored === null || keys.length === 0 ? null : { condition: compile(stored), keys }
 }
 
-/** Only a holdout for everyone is one: a condition of its own is not evaluated. */
+/**
+ * The newer form is {id, exclusion_percentage}, and its value follows from its id. Of the older one only a holdout for
+ * everyone is one: a condition of its own is not evaluated.
+ */
 function holdoutIn(filters: JsonObject): { rollout: number; variant: string } | null {
+  const { id, exclusion_percentage } = objectIn(filters.holdout) ?? {}
+  if (Number.isInteger(id)) {
+    return { rollout: rolloutIn(exclusion_percentage ?? Number.NaN), variant: `holdout-${id}` }
+  }
   const stored = objectIn(listIn(filters.holdout_groups)[0])
   if (stored === null || listIn(stored.properties).length > 0) return null
   return { rollout: rolloutIn(stored.rollout_percentage), variant: textIn(stored.variant) }

@@ -47,6 +47,8 @@ export interface FlagFilters {
   readonly aggregation_group_type_index?: number | null
   /** Only the first counts: early access. */
   readonly super_groups?: readonly FlagCondition[] | null
+  /** Who is held out of the flag, whatever its conditions; goes before `holdout_groups`, its older form. */
+  readonly holdout?: { readonly id: number; readonly exclusion_percentage: number } | null
   /** Only the first counts. */
   readonly holdout_groups?: readonly FlagCondition[] | null
   /** A condition whose properties match and whose rollout does not ends the evaluation. */

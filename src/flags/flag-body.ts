@@ -1,19 +1,50 @@
 // The body of a question for flags: packed in any of the ways capture knows, an object of JSON, as lenient as the
 // oldest SDK needs.
 
-import { isDeeperThan } from '../api/json-body.ts'
+import { setImmediate } from 'node:timers/promises'
 import { openBody } from '../capture/body.ts'
 import { errorRow, ServiceError } from '../errors.ts'
 import type { HttpRequest } from '../http/route.ts'
+import type { Bytes } from '../lib/bytes.ts'
+import { jsonShapeFault } from '../lib/json-shape.ts'
 import { type JsonObject, objectIn } from './json-value.ts'
+import { withNumbersAsSent } from './number-text.ts'
 
-/** A question is a few KiB: properties to evaluate, not events. It is opened on the main thread. */
+/** A question is a few KiB: properties to evaluate, not events. It is opened and read on the main thread. */
 export const flagBodyBytesMax: number = 1024 * 1024
-const decompressedBytesMax = 2 * 1024 * 1024
+/** Undoing lz64 takes 8 ms for as much (Node 20.20). */
+const decompressedBytesMax = 1024 * 1024
 const depthMax = 64
+/** Brackets, commas and colons: JSON.parse takes up to 0.3 µs for each. */
+const tokensMax = 20_000
+/** What is larger is opened, decoded and parsed in turns of their own: of the worst bodies 4 to 8 ms each. */
+const inOneTurnBytesMax = 64 * 1024
+/** Members that are ids. */
+const idNames = ['distinct_id', '$distinct_id', '$anon_distinct_id', 'anon_distinct_id'] as const
 
-/** Opens and parses the body. Errors: malformed_data, request_too_large. */
-export function parseFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | 'body'>): JsonObject {
+/**
+ * Opens and parses the body. `isLossy`: bytes that are no UTF-8 are U+FFFD, not an error.
+ * Errors: malformed_data, request_too_large.
+ */
+export async function readFlagBody(
+  request: Pick<HttpRequest, 'query' | 'headers' | 'body'>,
+  isLossy: boolean,
+): Promise<JsonObject> {
+  const bytes = openFlagBody(request, isLossy)
+  const isLarge = bytes.length > inOneTurnBytesMax
+  if (isLarge) await setImmediate()
+  const fault = jsonShapeFault(bytes, depthMax, tokensMax)
+  if (fault === 'depth') throw malformed(`nesting is deeper than ${depthMax} levels`)
+  if (fault === 'tokens') throw malformed(`it has more than ${tokensMax} brackets, commas and colons`)
+  const { buffer, byteOffset, byteLength } = bytes
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString()
+  if (isLarge) await setImmediate()
+  const body = objectIn(parse(text))
+  if (body === null) throw malformed('expected an object')
+  return withNumbersAsSent(body, bytes, idNames)
+}
+
+function openFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | 'body'>, isLossy: boolean): Bytes {
   const opened = openBody({
     path: '/e', // the path on which everything is undone that SDKs of any age have done
     query: request.query,
@@ -21,16 +52,11 @@ export function parseFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | '
     contentEncoding: request.headers['content-encoding'],
     body: request.body,
     limits: { decompressedBytesMax },
+    isLossy,
   })
-  if (opened.kind === 'refused') {
-    if (opened.code === 'body_too_large') throw new ServiceError('request_too_large')
-    throw malformed(opened.detail)
-  }
-  if (isDeeperThan(opened.bytes, depthMax)) throw malformed(`nesting is deeper than ${depthMax} levels`)
-  const { buffer, byteOffset, byteLength } = opened.bytes
-  const body = objectIn(parse(Buffer.from(buffer, byteOffset, byteLength).toString()))
-  if (body === null) throw malformed('expected an object')
-  return body
+  if (opened.kind === 'text') return opened.bytes
+  if (opened.code === 'body_too_large') throw new ServiceError('request_too_large')
+  throw malformed(opened.detail)
 }
 
 function parse(text: string): unknown {

@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest, Route } from '../http/route.ts'
 import { type Answer, type AnswerShape, answerText } from './answer-text.ts'
 import { type EvaluatorOptions, evaluateFlags } from './evaluator.ts'
 import { projectOfKey } from './find-project.ts'
-import { flagBodyBytesMax, parseFlagBody } from './flag-body.ts'
+import { flagBodyBytesMax, readFlagBody } from './flag-body.ts'
 import { type FlagRequest, parseFlagRequest } from './flag-request.ts'
 import type { JsonObject } from './json-value.ts'
 import { defaultSettings, type ProjectSettings } from './project-settings.ts'
@@ -30,6 +30,8 @@ interface Dialect {
   readonly shape: AnswerShape
   readonly hasSettings: boolean
   readonly surveysOnly: boolean
+  /** Bytes that are no UTF-8 are an error to /decide only. */
+  readonly isLossy: boolean
 }
 
 export function flagRoutes(options: FlagRoutesOptions): Route[] {
@@ -62,7 +64,7 @@ export function flagRoutes(options: FlagRoutesOptions): Route[] {
 function decideDialect(query: string): Dialect {
   const version = versionIn(new URLSearchParams(query)) ?? 1
   const shape = version >= 4 ? 'details' : version >= 3 ? 'values' : version >= 2 ? 'values_on' : 'keys'
-  return { shape, hasSettings: true, surveysOnly: false }
+  return { shape, hasSettings: true, surveysOnly: false, isLossy: false }
 }
 
 function flagsDialect(query: string): Dialect {
@@ -74,6 +76,7 @@ function flagsDialect(query: string): Dialect {
     shape: isBare || (version !== null && version >= 2) ? 'details' : 'values',
     hasSettings: isBare || isYes(config),
     surveysOnly: isYes(params.get('only_evaluate_survey_feature_flags')),
+    isLossy: true,
   }
 }
 
@@ -120,7 +123,7 @@ async function answer(
   dialect: Dialect,
   options: FlagRoutesOptions,
 ): Promise<HttpReply> {
-  const asked = parseFlagRequest(parseFlagBody(request))
+  const asked = parseFlagRequest(await readFlagBody(request, dialect.isLossy))
   const project = await projectOf(asked, options.projects)
   const settings = dialect.hasSettings ? (await options.settings.of(project.id)).decide : ''
   const nowMs = options.clock.nowMs()

@@ -71,6 +71,12 @@ const filters = fc.record({
   super_groups: fc.option(
     fc.array(fc.record({ properties: fc.array(propertyFilter, { maxLength: 2 }) }), { maxLength: 1 }),
   ),
+  holdout: fc.option(
+    fc.record({ id: fc.constantFrom(3), exclusion_percentage: fc.constantFrom(0, 12.5, 100) }),
+    {
+      freq: 1,
+    },
+  ),
   holdout_groups: fc.option(
     fc.array(
       fc.record({

@@ -112,6 +112,23 @@ t.test('a holdout keeps its share of people out of the conditions', async (t) =>
   t.same(told(held({ properties: [plan] }), { id: 'user-123' })?.toString(), 'test,condition_match,0')
 })
 
+t.test('the newer form of a holdout says its share and its id', async (t) => {
+  const held = (exclusion_percentage: number, more: FlagFilters = {}): FlagFilters => ({
+    holdout: { id: 7, exclusion_percentage },
+    groups: [everyone],
+    ...more,
+  })
+  const out = ['holdout-7', 'holdout_condition_value', null]
+  t.same(told(held(9.6), { id: 'user-123' }), out, 'SHA-1 of "holdout-user-123": 0.0957')
+  t.same(told(held(9.5), { id: 'user-123' }), [true, 'condition_match', 0])
+  t.same(told(held(0), { id: 'user-123' }), [true, 'condition_match', 0])
+  t.same(told(held(100), { id: 'amazon' }), out)
+  const both = held(9.5, { holdout_groups: [{ rollout_percentage: 100, variant: 'old' }] })
+  t.same(told(both, { id: 'user-123' }), [true, 'condition_match', 0], 'it goes before the older form')
+  const old = { holdout: null, holdout_groups: [{ variant: 'old' }], groups: [] }
+  t.same(told(old), ['old', 'holdout_condition_value', null])
+})
+
 t.test('a holdout goes before conditions, and an early access before a holdout', async (t) => {
   const filters = {
     ...superGroups,

@@ -81,7 +81,10 @@ function evaluate(project: ProjectDefinitions, asked: PlainAsked, flag: FlagDefi
     const met = meets(project, asked, flag, early, hashId) === 'met'
     return [met ? variantOf(early) : false, 'super_condition_value']
   }
-  const holdout = filters.holdout_groups?.[0]
+  if (filters.holdout && bucket(`holdout-${hashId}`) <= filters.holdout.exclusion_percentage / 100) {
+    return [`holdout-${filters.holdout.id}`, 'holdout_condition_value']
+  }
+  const holdout = filters.holdout ? null : filters.holdout_groups?.[0]
   if (holdout && bucket(`holdout-${hashId}`) <= (holdout.rollout_percentage ?? 100) / 100) {
     return [holdout.variant ?? variantOf({}), 'holdout_condition_value']
   }
