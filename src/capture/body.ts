@@ -16,14 +16,14 @@ import { type CaptureQuery, type Compression, parseCompression, parseQuery } fro
 export interface PackedBody
   extends Pick<CaptureTask, 'path' | 'query' | 'contentType' | 'contentEncoding' | 'body'> {
   readonly limits: Pick<CaptureLimits, 'decompressedBytesMax'>
-  /** Bytes that are no UTF-8 are left to the reader, who takes them for U+FFFD; they are refused otherwise. */
+  /** Bytes that are no UTF-8 are left to the reader; they are refused otherwise. */
   readonly isLossy?: boolean
 }
 
 export type BodyOutcome =
   | {
       readonly kind: 'text'
-      /** Valid UTF-8, unless that was not asked for, without byte order mark, not empty. May be a view: never transfer its buffer. */
+      /** Without byte order mark, not empty; valid UTF-8 unless it may be lossy. A view: never transfer its buffer. */
       readonly bytes: Bytes
       /** When the sender says in the query it sent the request, epoch ms. The body's own sent_at goes first. */
       readonly sentAtMs: number | null

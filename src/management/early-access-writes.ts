@@ -120,7 +120,8 @@ async function makeFlag(change: Change, name: string): Promise<number> {
     throw new ServiceError('invalid_input', { detail, attr: 'name' })
   }
   const filters = { groups: [{ properties: [], rollout_percentage: 0, variant: null }], payloads: {} }
-  const flag = await createFeatureFlag(change, { key, name: `Feature Flag for Feature ${name}`, filters })
+  const made = { key, name: `Feature Flag for Feature ${name}`, filters }
+  const flag = await createFeatureFlag(change, made, null)
   return flag.id
 }
 
@@ -152,7 +153,7 @@ async function writeSuperCondition(change: Change, flagId: number, isReleased: b
   const superGroups = isReleased ? [{ properties: [property], rollout_percentage: 100 }] : null
   if (superGroups === null && (filters.super_groups ?? null) === null) return
   const written: JsonObject = { ...filters, super_groups: superGroups }
-  await changeFeatureFlag(change, flagId, { filters: written })
+  await changeFeatureFlag(change, flagId, { filters: written }, null)
 }
 
 async function checkCount({ session, project }: Change): Promise<void> {

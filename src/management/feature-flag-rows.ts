@@ -33,7 +33,12 @@ export const featureFlagInput = Type.Object({
   evaluation_tags: Type.Optional(tagList),
   is_remote_configuration: Type.Optional(nullable(Type.Boolean())),
   has_encrypted_payloads: Type.Optional(
-    nullable(Type.Boolean({ description: 'Only false: payloads are not encrypted.' })),
+    nullable(
+      Type.Boolean({
+        description:
+          'Payloads are stored encrypted, shown as a text that stands for them, and read by remote_config only.',
+      }),
+    ),
   ),
   bucketing_identifier: Type.Optional(nullable(Type.Enum(['distinct_id', 'device_id']))),
   rollout_percentage: Type.Optional(

@@ -4,6 +4,8 @@ import { ServiceError } from '../errors.ts'
 import { checkFlagFilters } from '../flags/check-flag.ts'
 import type { JsonObject } from '../flags/json-value.ts'
 import { referencesIn } from '../flags/references.ts'
+import { assert } from '../lib/assert.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import { changesBetween, recordActivity } from './activity.ts'
 import {
   type Change,
@@ -13,6 +15,14 @@ import {
   lockDefinitions,
   writingFilters,
 } from './definition-writes.ts'
+import {
+  checkShownPayloads,
+  deletePayloads,
+  type HiddenPayloads,
+  hidePayloads,
+  redactedPayload,
+  savePayloads,
+} from './feature-flag-payloads.ts'
 import {
   type FeatureFlag,
   type FeatureFlagInput,
@@ -24,13 +34,21 @@ import {
 
 const keyPattern = /^[a-zA-Z0-9_-]+$/
 
-/** Makes a flag. Errors: whatever is wrong with it; nothing is made then. */
-export async function createFeatureFlag(change: Change, input: FeatureFlagInput): Promise<FeatureFlag> {
+/**
+ * Makes a flag. `sealer` may be null when its payloads are not to be encrypted.
+ * Errors: whatever is wrong with it; nothing is made then.
+ */
+export async function createFeatureFlag(
+  change: Change,
+  input: FeatureFlagInput,
+  sealer: Sealer | null,
+): Promise<FeatureFlag> {
   const { session, project, principal, nowMs } = change
-  const filters = withConditions(input.filters ?? {}, input.rollout_percentage ?? null)
+  const given = withConditions(input.filters ?? {}, input.rollout_percentage ?? null)
   checkKey(input.key)
-  checkPlain(input)
-  checkFlagFilters(filters)
+  checkFlagFilters(given)
+  const hidden = input.has_encrypted_payloads === true ? hidePayloads(given) : null
+  const filters = hidden?.filters ?? given
   await lockDefinitions(change)
   await checkKeyFree(change, input.key, null)
   await checkReferences(change, filters, null)
@@ -43,25 +61,27 @@ export async function createFeatureFlag(change: Change, input: FeatureFlagInput)
   )
   const { id } = rows[0]! // an insert that returns has one row
   await writeFields(change, id, { ...input, filters })
+  if (hidden !== null) await saveHidden(change, id, hidden, sealer)
   await checkRoom(change)
   const created = await findFeatureFlag(change, id)
-  await note(change, 'created', {}, created)
+  await note(change, 'created', {}, created, false)
   return created
 }
 
 /**
  * Changes what `input` has; null leaves a field as it is. Filters without `groups` are laid over the stored ones.
+ * `sealer` may be null for a change that brings no payloads.
  * Errors: conflict when `input.version` is not the flag's; whatever is wrong with the change.
  */
 export async function changeFeatureFlag(
   change: Change,
   id: number,
   input: Partial<FeatureFlagInput>,
+  sealer: Sealer | null,
 ): Promise<FeatureFlag> {
   await lockDefinitions(change)
   const before = await findFeatureFlag(change, id)
   checkVersion(before, input.version ?? null)
-  checkPlain(input)
   const key = input.key ?? before.key
   const deleted = input.deleted ?? before.deleted
   const written: Partial<FeatureFlagInput> = { ...input }
@@ -70,6 +90,11 @@ export async function changeFeatureFlag(
     written.filters = 'groups' in sent ? sent : { ...before.filters, ...sent }
     checkFlagFilters(written.filters)
   }
+  const isEncrypted = input.has_encrypted_payloads ?? before.has_encrypted_payloads
+  const filters = written.filters ?? before.filters
+  const hidden = isEncrypted ? hidePayloads(filters) : null
+  if (hidden !== null) written.filters = hidden.filters
+  else if (before.has_encrypted_payloads) checkShownPayloads(filters)
   if (key !== before.key) {
     checkKey(key)
     if (before.features.length > 0) {
@@ -83,9 +108,14 @@ export async function changeFeatureFlag(
     await checkReferences(change, written.filters ?? before.filters, { kind: 'feature_flag', id })
   if (deleted && !before.deleted) await checkUnused(change, before)
   await writeFields(change, id, written)
+  if (hidden !== null) await saveHidden(change, id, hidden, sealer)
+  else if (before.has_encrypted_payloads) await deletePayloads(change, id)
   await checkRoom(change)
   const after = await findFeatureFlag(change, id)
-  await note(change, after.deleted && !before.deleted ? 'deleted' : 'updated', before, after)
+  // What is a secret from now on is none the less one in the log.
+  const told = hidden === null ? before : { ...before, filters: hidePayloads(before.filters).filters }
+  const isNewPayload = hidden !== null && hidden.sent.size > 0
+  await note(change, after.deleted && !before.deleted ? 'deleted' : 'updated', told, after, isNewPayload)
   return after
 }
 
@@ -114,13 +144,6 @@ function checkKey(key: string): void {
   if (keyPattern.test(key)) return
   const detail = 'Only letters, numbers, hyphens (-) & underscores (_) are allowed.'
   throw new ServiceError('invalid_input', { detail, attr: 'key' })
-}
-
-/** Whoever asks for a payload to be kept secret must not believe that it is. */
-function checkPlain({ has_encrypted_payloads }: Partial<FeatureFlagInput>): void {
-  if (has_encrypted_payloads !== true) return
-  const detail = 'Payloads cannot be encrypted: whoever may read flags reads them.'
-  throw new ServiceError('invalid_input', { detail, attr: 'has_encrypted_payloads' })
 }
 
 async function checkKeyFree({ session, project }: Change, key: string, ownId: number | null): Promise<void> {
@@ -184,9 +207,26 @@ async function writeFields(
   )
 }
 
-async function note(change: Change, activity: string, before: object, after: FeatureFlag): Promise<void> {
+async function saveHidden(
+  change: Change,
+  id: number,
+  hidden: HiddenPayloads,
+  sealer: Sealer | null,
+): Promise<void> {
+  assert(sealer !== null || hidden.sent.size === 0, 'payloads that are sent can be sealed')
+  if (sealer !== null) await savePayloads(change, id, hidden, sealer)
+}
+
+async function note(
+  change: Change,
+  activity: string,
+  before: object,
+  after: FeatureFlag,
+  isNewPayload: boolean,
+): Promise<void> {
   const { session, project, nowMs } = change
   const changes = changesBetween(before, after, featureFlagFields)
+  if (isNewPayload) changes.push({ field: 'payloads', before: redactedPayload, after: redactedPayload })
   if (changes.length === 0) return
   const organizationId = project.organization.id
   const projectId = project.id

@@ -7,6 +7,7 @@ import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import { changing } from './definition-writes.ts'
 import {
   type FeatureFlagRow,
@@ -56,7 +57,7 @@ const item = {
   response: featureFlagSchema,
 } as const
 
-export function featureFlagOperations(clock: Clock): Operation[] {
+export function featureFlagOperations(sealer: Sealer, clock: Clock): Operation[] {
   const list = projectOperation({
     method: 'GET',
     path: listPath,
@@ -90,7 +91,8 @@ export function featureFlagOperations(clock: Clock): Operation[] {
     body: featureFlagInput,
     status: 201,
     response: featureFlagSchema,
-    handle: ({ body, ...context }) => changing(context, clock, (change) => createFeatureFlag(change, body)),
+    handle: ({ body, ...context }) =>
+      changing(context, clock, (change) => createFeatureFlag(change, body, sealer)),
   })
   const retrieve = projectOperation({
     ...item,
@@ -112,7 +114,7 @@ export function featureFlagOperations(clock: Clock): Operation[] {
         ...item,
         ...verb,
         handle: ({ body, params, ...context }) =>
-          changing(context, clock, (change) => changeFeatureFlag(change, idOf(params.id), body)),
+          changing(context, clock, (change) => changeFeatureFlag(change, idOf(params.id), body, sealer)),
       }),
   )
   return [list, create, retrieve, ...changes]

@@ -6,8 +6,10 @@ import { type Operation, projectOperation } from '../api/operation.ts'
 import { ServiceError } from '../errors.ts'
 import type { FlagDefinitions } from '../flags/definition.ts'
 import { memberOf, objectIn } from '../flags/json-value.ts'
+import type { Sealer } from '../sealing/sealer.ts'
+import { openPayload } from './feature-flag-payloads.ts'
 
-export function remoteConfig(definitions: FlagDefinitions): Operation {
+export function remoteConfig(definitions: FlagDefinitions, sealer: Sealer): Operation {
   return projectOperation({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:id/remote_config',
@@ -20,12 +22,14 @@ export function remoteConfig(definitions: FlagDefinitions): Operation {
     body: null,
     status: 200,
     response: Type.Unknown({ description: 'In practice JSON as a string; null without a payload.' }),
-    handle: ({ project, params: { id = '' } }) => {
+    handle: async ({ project, sql, params: { id = '' } }) => {
       const defined = definitions.of(project.id)
       if (defined === null) throw new ServiceError('projects_unavailable')
       const isId = /^\d+$/.test(id)
       const flag = defined.flags.find((one) => (isId ? one.id === Number(id) : one.key === id))
       if (!flag?.isRemoteConfiguration) throw new ServiceError('not_found')
+      if (flag.hasEncryptedPayloads)
+        return await openPayload(sql, sealer, { projectId: project.id, flagId: flag.id, key: 'true' })
       return memberOf(objectIn(flag.filters.payloads), 'true') ?? null
     },
   })

@@ -13,6 +13,7 @@ import type { SecretKey, SecretKeys } from './secret-keys.ts'
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'organization_domain', column: 'saml_x509_cert' },
   { table: 'batch_export', column: 'destination_secrets' },
+  { table: 'feature_flag_payload', column: 'payload' },
 ]
 
 export interface SealedColumn {

@@ -119,12 +119,6 @@ t.test('refuses what is wrong with a flag, naming the field, and stores nothing'
       'rollout_percentage',
       'Ensure this value is less than or equal to 100.',
     ],
-    [
-      { key: 'a', has_encrypted_payloads: true },
-      'invalid_input',
-      'has_encrypted_payloads',
-      'Payloads cannot be encrypted: whoever may read flags reads them.',
-    ],
     [{ key: 'a', tags: 'x' }, 'not_a_list', 'tags', 'Expected a list of items but got type "str".'],
     [
       { key: 'a', filters: [] },
