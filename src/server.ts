@@ -22,6 +22,7 @@ import type { Journal } from './journal/journal.ts'
 import { type Known, keysFileOf, openKnown } from './known.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Bootstrap } from './management/bootstrap.ts'
+import { openCohortCounts } from './management/cohort-counts.ts'
 import { type Commands, openCommands } from './management/commands.ts'
 import { openProjectDeletions, type ProjectDeletions } from './management/project-deletions.ts'
 import { managementRoutes } from './management/routes.ts'
@@ -155,7 +156,10 @@ async function openRooms(
   const commands = openCommands({ journal, persons, mirror })
   const deletions = openProjectDeletions({ postgres, commands, clock, log })
   releasers.push(() => deletions.close())
+  const cohortCounts = openCohortCounts({ postgres, clock, log })
+  releasers.push(() => cohortCounts.close())
   database.ready.then(deletions.carryOut, () => {}) // told by failureOf
+  database.ready.then(cohortCounts.count, () => {})
   const pool = openDecodePool(decodeThreadCount(config))
   releasers.push(() => pool.close())
   const { connectionString } = database

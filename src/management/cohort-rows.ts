@@ -31,8 +31,11 @@ export const cohortSchema = Type.Object({
   filters: anyObject,
   is_static: Type.Boolean(),
   count: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Members of a static cohort; null for any other, which nobody counts.',
+    description:
+      'Members: of a static cohort now, of any other when they were counted last; null before that.',
   }),
+  is_calculating: Type.Boolean({ description: 'It has changed since it was counted.' }),
+  last_calculation: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   deleted: Type.Boolean(),
   created_at: Type.String({ format: 'date-time' }),
   created_by: Type.Union([userSchema, Type.Null()]),
@@ -47,7 +50,11 @@ export const cohortFields = ['name', 'description', 'filters', 'is_static', 'del
 export const selectCohorts = `
   select id, name, description, filters, is_static,
     case when is_static then
-      (select count(*) from cohort_person where project_id = $1 and cohort_id = cohort.id) end as count,
-    deleted, created_at,
+      (select count(*) from cohort_person where project_id = $1 and cohort_id = cohort.id) else counted.count
+      end as count,
+    not is_static and not deleted and (counted_at is null or counted_at < updated_at) as is_calculating,
+    counted_at as last_calculation, deleted, created_at,
     (select ${userJson} from app_user where app_user.id = cohort.created_by) as created_by
-  from cohort where project_id = $1`
+  from cohort left join lateral (
+    select count, counted_at from cohort_count where cohort_count.cohort_id = cohort.id) as counted on true
+  where project_id = $1`

@@ -38,6 +38,8 @@ t.test('creates, shows, lists and changes cohorts', async (t) => {
     filters: tree(pro),
     is_static: false,
     count: null,
+    is_calculating: true,
+    last_calculation: null,
     deleted: false,
     created_at: '2024-05-01T12:00:00Z',
   })
