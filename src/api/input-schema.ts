@@ -21,6 +21,8 @@ export interface InputSchema {
   readonly format?: string
   readonly minimum?: number
   readonly maximum?: number
+  /** Read as it is, whatever the type: who uses it makes do with anything. */
+  readonly 'x-lenient'?: boolean
 }
 
 /** JSON of any shape but a scalar, or null: what the API calls "object or null". */

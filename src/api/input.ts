@@ -20,7 +20,7 @@ function read(schema: InputSchema, value: unknown, attr: string | null): unknown
   if (schema.anyOf !== undefined) return readAlternatives(schema.anyOf, value, attr)
   if (schema.enum !== undefined) return readChoice(schema.enum, value, attr)
   if (schema.const !== undefined) return readChoice([schema.const], value, attr)
-  if (schema.type === undefined) return readAny(value, attr)
+  if (schema.type === undefined || schema['x-lenient'] === true) return readAny(value, attr)
   if (value === null) throw fault('null', attr)
   switch (schema.type) {
     case 'object':

@@ -85,15 +85,16 @@ function templateOf(path: string): string {
 }
 
 function describe(operation: Operation): object {
-  const { method, path, operationId, summary, tag, query, body, status, response } = operation
+  const { method, path, operationId, summary, tag, query, status, response } = operation
   const { scope } = accessOf(method, path)
   const isPublic = scope === 'public'
   return {
     operationId,
     summary,
     tags: [tag],
+    ...(operation.isDeprecated === true ? { deprecated: true } : {}),
     parameters: [...pathParameters(path), ...queryParameters(query)],
-    ...(body === null ? {} : { requestBody: { required: true, content: json(requestSchema(body)) } }),
+    ...requestBody(operation),
     responses: {
       [status]: { description: 'Success', ...(response === null ? {} : { content: json(response) }) },
       default: { description: 'Error', content: json(Type.Unsafe({ $ref: '#/components/schemas/Error' })) },
@@ -121,6 +122,22 @@ function queryParameters(query: Operation['query']): object[] {
     required: required.includes(name),
     schema,
   }))
+}
+
+function requestBody({ body, ignores }: Operation): object {
+  const read = body === null ? null : requestSchema(body)
+  if (ignores === undefined) {
+    return read === null ? {} : { requestBody: { required: isNeeded(read), content: json(read) } }
+  }
+  const fields = read as (TSchema & Partial<TObject>) | null // of an object, where one is read beside ignored fields
+  const schema = { ...ignores, properties: { ...ignores.properties, ...fields?.properties } }
+  return { requestBody: { required: false, content: json(schema) } }
+}
+
+/** An empty body is an object without fields. */
+function isNeeded(body: TSchema): boolean {
+  const { type, required = [] } = body as TSchema & { type?: string; required?: readonly string[] } // JSON Schema
+  return type !== 'object' || required.length > 0
 }
 
 /** What a caller has to send: a field with a default may be left out, though a handler always gets it. */

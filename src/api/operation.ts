@@ -57,6 +57,9 @@ interface Description<Query extends TObject, Body extends TSchema> {
   readonly query: Query | null
   /** Null when no body is read. */
   readonly body: Body | null
+  /** Fields that a caller may send besides, and that nobody reads. */
+  readonly ignores?: TObject
+  readonly isDeprecated?: boolean
   /** Status of success. */
   readonly status: 200 | 201 | 204
   /** Null when success has no body. */

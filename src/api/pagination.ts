@@ -21,10 +21,12 @@ export interface Envelope<T> {
 
 /** What a list operation takes besides its own filters. Ill-formed values are not errors: the defaults hold. */
 export const pageQuery = {
-  limit: Type.Optional(
-    Type.Unknown({ description: `Results per page, ${limitDefault} when absent, at most ${limitMax}.` }),
-  ),
-  offset: Type.Optional(Type.Unknown({ description: 'Index of the first result.' })),
+  limit: lenient(`Results per page, ${limitDefault} when absent, at most ${limitMax}.`),
+  offset: lenient('Index of the first result.'),
+}
+
+function lenient(description: string) {
+  return Type.Optional(Type.Unsafe<unknown>({ type: 'integer', 'x-lenient': true, description }))
 }
 
 export function envelopeOf(item: TSchema): TSchema {

@@ -17,7 +17,7 @@ import {
   selectBackfills,
 } from './batch-export-backfill-rows.ts'
 import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
-import type { BatchExportRow } from './batch-export-rows.ts'
+import { type BatchExportRow, batchExportPatch } from './batch-export-rows.ts'
 import type { ExportRooms } from './batch-export-write.ts'
 
 const rangeInput = Type.Object({
@@ -66,6 +66,8 @@ export function batchExportBackfillOperations(rooms: ExportRooms): Operation[] {
     summary: 'Export past time once more; deprecated in favour of `backfills`',
     query: null,
     body: rangeInput,
+    ignores: batchExportPatch,
+    isDeprecated: true,
     status: 200,
     response: null,
     handle: (context) => startBackfill(rooms, context),

@@ -37,6 +37,8 @@ interface Definition<Query extends TObject, Body extends TSchema> {
   readonly summary: string
   readonly query: Query | null
   readonly body: Body | null
+  readonly ignores?: TObject
+  readonly isDeprecated?: boolean
   readonly status: 200 | 201 | 204
   readonly response: TSchema | null
   readonly handle: (context: ExportContext<Static<Query>, Static<Body>>) => Promise<unknown>

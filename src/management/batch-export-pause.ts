@@ -5,6 +5,7 @@ import type { Operation } from '../api/operation.ts'
 import { recordActivity } from './activity.ts'
 import { insertBackfill } from './batch-export-backfill-rows.ts'
 import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
+import { batchExportPatch } from './batch-export-rows.ts'
 import type { ExportRooms } from './batch-export-write.ts'
 
 export function batchExportPauseOperations(rooms: ExportRooms): Operation[] {
@@ -15,6 +16,7 @@ export function batchExportPauseOperations(rooms: ExportRooms): Operation[] {
     summary: 'Pause a batch export; one that is paused stays so',
     query: null,
     body: null,
+    ignores: batchExportPatch,
     status: 200,
     response: null,
     handle: (context) => setPaused(rooms, context, true, false),
@@ -26,6 +28,7 @@ export function batchExportPauseOperations(rooms: ExportRooms): Operation[] {
     summary: 'Let a paused batch export go on; `backfill` exports what it has missed',
     query: null,
     body: Type.Object({ backfill: Type.Optional(Type.Boolean()) }),
+    ignores: batchExportPatch,
     status: 200,
     response: null,
     handle: (context) => setPaused(rooms, context, false, context.body.backfill === true),

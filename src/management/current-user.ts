@@ -2,7 +2,6 @@
 // project.
 
 import { Type } from 'typebox'
-import { jsonField } from '../api/input-schema.ts'
 import { type Operation, userOperation } from '../api/operation.ts'
 import type { Principal } from '../api/principal.ts'
 import { currentFirst } from '../api/tenant.ts'
@@ -35,13 +34,15 @@ const meSchema = Type.Object({
   ]),
 })
 
+const objectOfAnyKeys = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+
 const userInput = Type.Object({
   first_name: Type.Optional(Type.String({ maxLength: 150 })),
   last_name: Type.Optional(Type.String({ maxLength: 150 })),
   role_at_organization: Type.Optional(
     Type.Union([...roles.map((role) => Type.Literal(role)), Type.Literal(''), Type.Null()]),
   ),
-  hedgehog_config: Type.Optional(jsonField),
+  hedgehog_config: Type.Optional(Type.Union([objectOfAnyKeys, Type.Null()])),
   set_current_organization: Type.Optional(Type.String({ format: 'uuid' })),
   set_current_team: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 })

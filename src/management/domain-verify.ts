@@ -2,12 +2,14 @@
 // organization's, a TXT record at _posthog-challenge.<domain>. Finding none is an answer, too: the domain's own state
 // tells the two apart.
 
+import { partialOf } from '../api/input-schema.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Actor, recordActivity } from './activity.ts'
+import { domainInput } from './domain-rows.ts'
 import { uuidPattern } from './person-detail.ts'
 
 interface Challenge {
@@ -26,6 +28,7 @@ export function domainVerify(outbound: Pick<Outbound, 'textRecords'>, clock: Clo
     tag: 'domains',
     query: null,
     body: null,
+    ignores: partialOf(domainInput),
     status: 200,
     response: null,
     handle: async ({ organization, sql, params: { id = '' }, ...actor }) => {

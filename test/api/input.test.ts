@@ -106,3 +106,9 @@ t.test('finds a choice also when a number came as text', async (t) => {
 t.test('accepts a length at the limit, counted in characters', async (t) => {
   t.equal(faultOf(invite, { ...mail, first_name: '👍👍👍' }), 'none')
 })
+
+t.test('reads a lenient field as it is, whatever its type says', async (t) => {
+  const schema = Type.Object({ limit: Type.Unsafe<unknown>({ type: 'integer', 'x-lenient': true }) })
+  t.strictSame(readInput(schema, { limit: 'many' }), { limit: 'many' })
+  t.throws(() => readInput(schema, { limit: 'a\0' }), { code: 'invalid_input', attr: 'limit' })
+})

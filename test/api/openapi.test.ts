@@ -1,7 +1,9 @@
 import t from 'tap'
-import { Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { partialOf } from '../../src/api/input-schema.ts'
 import { openApiDocument } from '../../src/api/openapi.ts'
 import { type Operation, projectOperation, userOperation } from '../../src/api/operation.ts'
+import { pageQuery } from '../../src/api/pagination.ts'
 
 const events: Operation = projectOperation({
   method: 'GET',
@@ -98,3 +100,56 @@ t.test('asks a caller for no field that has a default', async (t) => {
   const { schema } = document.paths['/api/organizations/'].post.requestBody.content['application/json']
   t.strictSame(schema.required, ['name'])
 })
+
+t.test(
+  'tells what may be sent in vain, what is deprecated, and whether a body is needed at all',
+  async (t) => {
+    const describe = (body: TObject | null, more: Partial<Operation> = {}) => {
+      const operation = userOperation({
+        method: 'POST',
+        path: '/api/organizations',
+        operationId: 'things_act',
+        summary: 'Do it',
+        tag: 'things',
+        query: Type.Object(pageQuery),
+        body,
+        status: 200,
+        response: null,
+        handle: () => null,
+      })
+      const document = JSON.parse(JSON.stringify(openApiDocument([{ ...operation, ...more }])))
+      return document.paths['/api/organizations/'].post
+    }
+    const needed = Type.Object({ name: Type.String() })
+    const optional = Type.Object({ size: Type.Optional(Type.Integer()) })
+    t.equal(describe(null).requestBody, undefined)
+    t.equal(describe(needed).requestBody.required, true)
+    t.equal(describe(optional).requestBody.required, false)
+    t.equal(
+      describe(Type.Unsafe<unknown>({ items: needed }) as TSchema as TObject).requestBody.required,
+      true,
+    )
+    const both = describe(Type.Object({ name: Type.Optional(Type.Boolean()) }), {
+      ignores: partialOf(needed),
+    })
+    t.strictSame(both.requestBody, {
+      required: false,
+      content: {
+        'application/json': { schema: { type: 'object', properties: { name: { type: 'boolean' } } } },
+      },
+    })
+    t.strictSame(Object.keys(describe(null, { ignores: optional }).requestBody.content), ['application/json'])
+    t.equal(describe(null).deprecated, undefined)
+    t.equal(describe(null, { isDeprecated: true }).deprecated, true)
+    t.strictSame(
+      describe(null).parameters.map((one: { name: string; schema: { type: string } }) => [
+        one.name,
+        one.schema.type,
+      ]),
+      [
+        ['limit', 'integer'],
+        ['offset', 'integer'],
+      ],
+    )
+  },
+)

@@ -55,6 +55,7 @@ t.test('changes what a person may say about oneself', async (t) => {
     ['first_name', null, 'null'],
     ['role_at_organization', 'king', 'invalid_choice'],
     ['hedgehog_config', 'x', 'invalid_input'],
+    ['hedgehog_config', [], 'invalid_input'],
     ['set_current_organization', ids.theirs, 'does_not_exist'],
     ['set_current_team', 3, 'does_not_exist'],
   ]) {
