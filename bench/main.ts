@@ -14,6 +14,7 @@ import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
 import { ingest } from './ingest.ts'
 import { describeMachine } from './machine.ts'
+import { mixed } from './mixed.ts'
 import { outage } from './outage.ts'
 import { persons } from './persons.ts'
 import { powerCut } from './power-cut.ts'
@@ -30,6 +31,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   identity,
   persons,
   decide,
+  mixed,
 }
 
 process.exitCode = await main(process.argv.slice(2))
