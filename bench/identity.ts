@@ -107,7 +107,7 @@ function batchOf(count: number, make: (index: number) => SentEvent): EventBatch 
 }
 
 /** Folds a batch; the persons it changes are kept in `persons`, unless that is null. */
-function foldBatch(known: Known, batch: EventBatch, persons: Map<string, Person> | null): void {
+export function foldBatch(known: Known, batch: EventBatch, persons: Map<string, Person> | null): void {
   const inputs = [readOperations(batch, null, 0, batch.header.count)]
   idsToLoad(inputs)
   const changes = fold(known, inputs)
@@ -119,7 +119,8 @@ function foldBatch(known: Known, batch: EventBatch, persons: Map<string, Person>
   }
 }
 
-function knownPersons(persons: ReadonlyMap<string, Person>): Known {
+/** Persons by distinct_id as what the fold knows. */
+export function knownPersons(persons: ReadonlyMap<string, Person>): Known {
   const project: KnownProject = {
     hasEvents: true,
     groupTypes: new Map(),

@@ -59,10 +59,12 @@ export function planOf(workload: string, isQuick: boolean): IngestPlan {
   }
 }
 
+/** Runs a plan; `between` is done after each measured round, while no server has anything to do. */
 export async function runIngest(
   plan: IngestPlan,
   folder: string,
   say: (line: string) => void,
+  between: () => Promise<void> = async () => {},
 ): Promise<SideReport[]> {
   const { seed, cores, samples } = plan
   const generator = new LoadProcess({ workload: plan.workload, seed, projectApiKey }, cores.generator)
@@ -77,6 +79,7 @@ export async function runIngest(
     for (let round = -1; round < samples; round++) {
       // The first round warms up.
       for (const side of sides) await sample(plan, side, generator, round >= 0, say)
+      if (round >= 0) await between()
     }
     if (plan.evenSeconds > 0) for (const side of sides) await evenStretch(plan, side, generator, say)
     const reports: SideReport[] = []

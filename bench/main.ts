@@ -13,16 +13,20 @@ import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
 import { identity } from './identity.ts'
 import { ingest } from './ingest.ts'
+import { limit } from './limit.ts'
 import { describeMachine } from './machine.ts'
 import { mixed } from './mixed.ts'
 import { outage } from './outage.ts'
 import { persons } from './persons.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
+import { stages } from './stages.ts'
 
 /** Every scenario by the name it is called by. A new one is a file and a line here. */
 const scenarios: Readonly<Record<string, Scenario>> = {
   ingest,
+  limit,
+  stages,
   crash,
   powercut: powerCut,
   diskfull: diskFull,
