@@ -255,6 +255,8 @@ export function childEnvironment(): NodeJS.ProcessEnv {
     UV_THREADPOOL_SIZE: '16',
     // A browser with big cookies, or a pixel with its event in the query, sends more than uWebSockets.js's 4 KiB.
     UWS_HTTP_MAX_HEADERS_SIZE: '65536',
+    // The AWS SDK is pinned; that its versions after January 2027 will want another Node is no news for a log.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     // glibc keeps what large bodies have freed, in one heap for every few threads: under four rounds of the heaviest
     // requests resident memory went to 1.4 GiB and stayed above 1 GiB. With two heaps, and buffers from 8 MiB given
     // back at once, it peaks below 0.9 GiB and rests at 0.7; decoding takes as long as before.

@@ -29,6 +29,8 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/'],
   '@duckdb/node-api': ['src/events/'],
   pg: ['src/postgres/'],
+  'pg-copy-streams': ['src/postgres/'],
+  '@aws-sdk/client-s3': ['src/exports/'],
   'node-pg-migrate': ['src/postgres/'],
   piscina: ['src/capture/decode-pool.ts', 'src/events/', 'src/persons/', 'workers/'],
   msgpackr: ['src/capture/', 'src/consumer/', 'src/journal/'],

@@ -67,7 +67,7 @@ export interface Delivery {
    * Errors: DeliveryError; when `signal` is aborted, its reason.
    */
   deliver(chunk: StagedChunk, signal: AbortSignal): Promise<void>
-  /** Called once all of the run's chunks are there, the ones of earlier attempts too; it may come again after a crash. */
+  /** Called once all of the run's chunks are there, those of earlier attempts too; again after a crash. */
   finish(chunks: readonly DeliveredChunk[], signal: AbortSignal): Promise<void>
   /** Lets go of everything, whatever has become of the run. Never rejects. */
   close(): Promise<void>

@@ -1,0 +1,63 @@
+// Tables of other people's databases: how names are written, and which types columns get in a table that an export
+// makes. Pure.
+
+import type { Column, ColumnType } from './delivery.ts'
+import type { DestinationConfig } from './destination.ts'
+
+export type ColumnTypes = Readonly<Record<ColumnType, string>>
+
+export const postgresTypes: ColumnTypes = {
+  text: 'text',
+  json: 'jsonb',
+  timestamp: 'timestamptz',
+  uuid: 'uuid',
+  bigint: 'bigint',
+  double: 'double precision',
+  boolean: 'boolean',
+}
+
+/** Redshift's TEXT is 256 characters; this is the longest it has, in bytes. */
+export const redshiftTextBytesMax = 65_535
+const redshiftText = `varchar(${redshiftTextBytesMax})`
+
+/** With `properties_data_type` super, JSON is SUPER; else it is text. */
+export function redshiftTypes({ properties_data_type }: DestinationConfig): ColumnTypes {
+  return {
+    ...postgresTypes,
+    text: redshiftText,
+    json: properties_data_type === 'super' ? 'super' : redshiftText,
+    uuid: 'varchar(36)',
+  }
+}
+
+/** The table of a config, its schema before it. */
+export function tableName({ schema, table_name }: DestinationConfig): string {
+  return `${quoted(String(schema))}.${quoted(String(table_name))}`
+}
+
+/** The table that remembers which chunks a database has, in the schema of a config. */
+export function markTableName({ schema }: DestinationConfig): string {
+  return `${quoted(String(schema))}.spate_export_chunk`
+}
+
+/** Statement that makes the table of these columns where it is missing. */
+export function createTable(table: string, columns: readonly Column[], types: ColumnTypes): string {
+  const list = columns.map(({ name, type }) => `${quoted(name)} ${types[type]}`)
+  return `create table if not exists ${table} (${list.join(', ')})`
+}
+
+/** Statement that makes the table of chunks where it is missing. */
+export function createMarkTable(table: string): string {
+  return `create table if not exists ${table} (
+    run_id varchar(64) not null, chunk integer not null, delivered_at timestamptz not null, primary key (run_id, chunk)
+  )`
+}
+
+export function columnList(columns: readonly Column[]): string {
+  return columns.map(({ name }) => quoted(name)).join(', ')
+}
+
+/** A name, whatever is in it. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,216 @@
+import { writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import type { StagedChunk } from '../../src/exports/delivery.ts'
+import { postgresDestination } from '../../src/exports/postgres-destination.ts'
+import { rowsOf } from '../support/cluster.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { type PostgresFront, startPostgresFront } from '../support/postgres-front.ts'
+import { until } from '../support/until.ts'
+import { everythingOf } from './everything-of.ts'
+import { columns, config, eventRows, never, outboundFor, stage, subject } from './staged.ts'
+
+interface World {
+  readonly connectionString: string
+  readonly front: PostgresFront
+  readonly sql: (text: string) => Promise<unknown[]>
+}
+
+async function world(t: Test, speaksTls = false): Promise<World> {
+  const { connectionString } = await freshDatabase(t, true)
+  const front = await startPostgresFront(t, connectionString, speaksTls)
+  return { connectionString, front, sql: (text) => rowsOf(connectionString, text) }
+}
+
+function open(t: Test, { connectionString, front }: World, more: object = {}, allow = '127.0.0.1') {
+  const database = /@\/(\w+)\?/.exec(connectionString)![1]
+  const place = { user: 'spate', password: 'open sesame', host: 'localhost', port: front.port, database }
+  const given = config('Postgres', { ...place, ...more })
+  return postgresDestination.open(given, subject, outboundFor(t, allow), never)
+}
+
+const csv = postgresDestination.format(config('NoOp', {}))
+
+t.test(
+  'rows arrive with their types in a table that is made, and a chunk again changes nothing',
+  async (t) => {
+    const place = await world(t)
+    const delivery = await open(t, place)
+    const chunk = await stage(t, csv)
+    await delivery.deliver(chunk, never)
+    await delivery.deliver(chunk, never)
+    const rows = await place.sql(
+      `select uuid, event, distinct_id, properties::text, elements_chain,
+       (timestamp at time zone 'UTC')::text as timestamp,
+       team_id::text, score, is_late from events order by uuid`,
+    )
+    t.same(
+      rows,
+      eventRows.map((row) => ({
+        ...row,
+        properties: {
+          '{}': '{}',
+          [eventRows[0].properties]:
+            '{"n": 12345678901234567890, "text": "a,\\"b\\"\\n ü 🐘", "nested": {"a": [1, 2.5, null]}}',
+          [eventRows[2].properties]: '{"$ip": "1.2.3.4", "$set": {"plan": "free"}}',
+        }[row.properties],
+      })),
+    )
+    const types = await place.sql(
+      `select data_type from information_schema.columns where table_name = 'events' order by ordinal_position`,
+    )
+    t.same(
+      types.map((row) => Object.values(row as object)[0]),
+      [
+        'uuid',
+        'text',
+        'text',
+        'jsonb',
+        'text',
+        'timestamp with time zone',
+        'bigint',
+        'double precision',
+        'boolean',
+      ],
+    )
+    await delivery.deliver({ ...chunk, index: 1 }, never)
+    t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 6 }])
+    await delivery.finish([chunk], never)
+    t.same(await place.sql('select * from spate_export_chunk'), [])
+    await delivery.close()
+  },
+)
+
+t.test('a table that is there is taken as it is, whatever it is called', async (t) => {
+  const place = await world(t)
+  const table = '"s ch""ema"."Events; drop"'
+  const names = columns.map(({ name }) => `"${name}"`)
+  await place.sql('create schema "s ch""ema"')
+  await place.sql(
+    `create table ${table} (id serial, ${names.join(' varchar(200), ')} varchar(200), more text default 'x')`,
+  )
+  const delivery = await open(t, place, { schema: 's ch"ema', table_name: 'Events; drop' })
+  await delivery.deliver(await stage(t, csv), never)
+  t.same(await place.sql(`select event, is_late, more from ${table} order by id`), [
+    { event: 'signed "up", twice', is_late: 'true', more: 'x' },
+    { event: '$pageview', is_late: 'false', more: 'x' },
+    { event: 'null', is_late: null, more: 'x' },
+  ])
+})
+
+t.test('a chunk that fails leaves nothing, and arrives once what was wrong is mended', async (t) => {
+  const place = await world(t)
+  const delivery = await open(t, place)
+  const chunk = await stage(t, csv)
+  const failure = () =>
+    delivery.deliver(chunk, never).then(
+      () => null,
+      ({ kind, message }) => `${kind}: ${message}`,
+    )
+  await place.sql('create table events (uuid uuid, event varchar(3))')
+  t.match(await failure(), /^permanent: The table lacks a column that is exported\. .*\(42703\)$/)
+  await place.sql('drop table events')
+  const names = columns.map(({ name }) => `"${name}"`)
+  await place.sql(`create table events (${names.join(' varchar(3), ')} varchar(3))`)
+  t.match(await failure(), /^permanent: The table has columns of other types .*\(22001\)$/)
+  await place.sql('alter table events add constraint one check (false)')
+  await place.sql(`alter table events ${columns.map(({ name }) => `alter "${name}" type text`).join(', ')}`)
+  t.match(await failure(), /^permanent: A constraint of the table refuses rows\. .*\(23514\)$/)
+  t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 0 }])
+  await place.sql('alter table events drop constraint one')
+  t.equal(await failure(), null)
+  t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 3 }])
+})
+
+t.test('a number that jsonb does not hold becomes text, and keeps no other event out', async (t) => {
+  const place = await world(t)
+  const delivery = await open(t, place)
+  const chunk = await stage(t, csv)
+  const rows = [
+    'uuid,properties',
+    `${eventRows[0].uuid},"{""n"":1e999999,""m"":12,""s"":""1e999999""}"`,
+    `${eventRows[1].uuid},"{""n"":2}"`,
+  ]
+  writeFileSync(chunk.path, `${rows.join('\n')}\n`)
+  const two = columns.filter(({ name }) => name === 'uuid' || name === 'properties')
+  await delivery.deliver({ ...chunk, columns: two, recordCount: 2 }, never)
+  t.same(await place.sql('select properties::text from events order by uuid'), [
+    { properties: '{"m": 12, "n": "1e999999", "s": "1e999999"}' },
+    { properties: '{"n": 2}' },
+  ])
+})
+
+t.test('what the server refuses is told in a sentence without its words', async (t) => {
+  const place = await world(t)
+  const chunk = await stage(t, csv)
+  const failure = async (more: object, allow?: string) => {
+    const delivery = await open(t, place, more, allow)
+    const error = await delivery.deliver(chunk, never).catch((error) => error)
+    t.notMatch(everythingOf(error), /sesame|row 7/)
+    return `${error.kind}: ${error.message}`
+  }
+  t.match(await failure({ user: 'nobody' }), /^permanent: The database refuses the user: .*\(28000\)$/)
+  t.match(await failure({ database: 'nowhere' }), /^permanent: The database does not exist\./)
+  t.match(await failure({ schema: 'nowhere' }), /^permanent: The schema does not exist\./)
+  t.match(await failure({ schema: 'pg_catalog' }), /^permanent: The user may not do this: .*\(42501\)$/)
+  const refusals: readonly [string, RegExp][] = [
+    ['28P01', /^permanent: The database refuses the user/],
+    ['53100', /^temporary: The database's disk is full\. Make room\./],
+    ['53300', /^temporary: The database has too many connections\./],
+    ['57P03', /^temporary: The database ended the connection\./],
+    ['40001', /^temporary: /],
+    ['XX000', /^temporary: The Postgres server reports an error\./],
+  ]
+  for (const [state, sentence] of refusals) {
+    place.front.refusal = state
+    t.match(await failure({}), sentence, state)
+  }
+  t.equal(await failure({ port: 9 }), 'temporary: The Postgres server could not be reached (ECONNREFUSED).')
+  t.equal(
+    await failure({}, '127.0.0.2'),
+    'permanent: The Postgres server may not be called: It leads into a private network.',
+  )
+})
+
+t.test('TLS is spoken where the server does, and its certificate is looked at', async (t) => {
+  const place = await world(t, true)
+  const chunk = await stage(t, csv)
+  const strict = await open(t, place)
+  await t.rejects(strict.deliver(chunk, never), {
+    message:
+      'The Postgres server shows a certificate that is not to be trusted (DEPTH_ZERO_SELF_SIGNED_CERT). ' +
+      'If it is its own, set has_self_signed_cert.',
+  })
+  for (const [index, host] of ['localhost', '127.0.0.1'].entries()) {
+    const lax = await open(t, place, { has_self_signed_cert: true, host })
+    await lax.deliver({ ...chunk, index }, never)
+  }
+  t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 6 }])
+})
+
+t.test(
+  'a delivery that is stopped in the middle of a copy ends its connection and leaves nothing',
+  async (t) => {
+    const place = await world(t)
+    const delivery = await open(t, place)
+    const chunk = bigChunk(await stage(t, csv))
+    await place.sql('create table events (event text)')
+    const stopping = new AbortController()
+    place.front.silentAfter = 512 * 1024
+    const delivering = delivery.deliver(chunk, stopping.signal)
+    const copying = `select 1 from pg_stat_activity where query like 'copy %' and datname = current_database()`
+    await until(async () => (await place.sql(copying)).length === 1)
+    stopping.abort(new Error('cancelled'))
+    await t.rejects(delivering, { message: 'cancelled' })
+    await until(async () => (await place.sql(copying)).length === 0)
+    t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 0 }])
+    place.front.silentAfter = Number.POSITIVE_INFINITY
+    await delivery.deliver(chunk, never)
+    t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 100_000 }])
+  },
+)
+
+/** 5 MB of one column. */
+function bigChunk(chunk: StagedChunk): StagedChunk {
+  writeFileSync(chunk.path, `event\n${`${'x'.repeat(50)}\n`.repeat(100_000)}`)
+  return { ...chunk, columns: [{ name: 'event', type: 'text' }], recordCount: 100_000 }
+}
