@@ -140,6 +140,14 @@ export const settings = {
     shown: 'min(RAM / 4, 1 GiB)',
   },
   duckdbThreads: integer('DUCKDB_THREADS', 2, 1, 64, 'Threads of DuckDB.'),
+  queryMsMax: integer('QUERY_TIMEOUT_MS', 20_000, 100, 25_000, 'Time for a query of people, in SQL (ms).'),
+  queryMemoryBytes: integer(
+    'QUERY_MEMORY_LIMIT',
+    GiB,
+    64 * MiB,
+    1024 * GiB,
+    'How much the server may grow while such a query runs (bytes).',
+  ),
   trustedProxies: text(
     'TRUSTED_PROXIES',
     'Comma-separated CIDRs of proxies whose X-Forwarded-For is believed.',

@@ -132,6 +132,7 @@ async function openRooms(
     journal,
     memoryLimitBytes: duckdbMemoryLimitBytes(config),
     threads: config.duckdbThreads,
+    selectLimits: { msMax: config.queryMsMax, memoryBytesMax: config.queryMemoryBytes },
     killAt: config.crashAt,
     log,
     clock,
@@ -231,6 +232,7 @@ async function openHttp(
       ...managementRoutes({
         postgres: database.postgres,
         events,
+        mirror,
         warnings,
         ...outside,
         commands: rooms.commands,

@@ -1,7 +1,7 @@
 // A page of a list and the number of all rows, in one statement and so of one moment.
 
+import type { Session } from '../postgres/pool.ts'
 import { type Envelope, envelope, type Page } from './pagination.ts'
-import type { TenantSql } from './tenant-sql.ts'
 
 interface CountedList {
   /** Selects all rows of the list. */
@@ -16,7 +16,7 @@ interface CountedList {
 
 /** Reads the page of a list in its envelope. */
 export async function countedPage<Row extends object>(
-  sql: TenantSql,
+  sql: Session,
   list: CountedList,
 ): Promise<Envelope<Row>> {
   const { select, params, order, url, page } = list
@@ -40,7 +40,7 @@ interface CountedRows {
 
 /** Reads the rows that `listed` selects, in order, and counts those that `every` selects. */
 export async function countedRows<Row extends object>(
-  sql: TenantSql,
+  sql: Session,
   { every, listed, order, values }: CountedRows,
 ): Promise<{ count: number; rows: Row[] }> {
   const { rows } = await sql.query<Row & { list_count: number; list_row: boolean | null }>(

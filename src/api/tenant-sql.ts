@@ -16,6 +16,11 @@ export interface TenantSql extends Session {
    * it may wait for anything but the database.
    */
   transaction<T>(body: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * Runs `body` in a transaction that reads the state of one moment and changes nothing: for reads of many pages. It
+   * holds a connection of the pool and no lock that others wait for.
+   */
+  snapshot<T>(body: (session: Session) => Promise<T>): Promise<T>
 }
 
 // Roles and settings are set from left to right: what the first two look up is still looked up as the owner.
@@ -70,5 +75,15 @@ function tenantSql(postgres: Postgres, entering: string, params: readonly unknow
       await session.query(entering, params)
       return await body(session)
     })
-  return { transaction, query: (sql, values) => transaction((session) => session.query(sql, values)) }
+  const snapshot = <T>(body: (session: Session) => Promise<T>): Promise<T> =>
+    postgres.transaction(async (session) => {
+      await session.query('set transaction isolation level repeatable read, read only')
+      await session.query(entering, params)
+      return await body(session)
+    })
+  return {
+    transaction,
+    snapshot,
+    query: (sql, values) => transaction((session) => session.query(sql, values)),
+  }
 }

@@ -21,7 +21,12 @@ export class Turns {
   /** `sql` in the turns of its user. Errors: reads_overloaded beside its own, when too many of them wait. */
   of(userId: number, sql: TenantSql): TenantSql {
     const transaction: TenantSql['transaction'] = (body) => this.#run(userId, () => sql.transaction(body))
-    return { transaction, query: (text, params) => transaction((session) => session.query(text, params)) }
+    const snapshot: TenantSql['snapshot'] = (body) => this.#run(userId, () => sql.snapshot(body))
+    return {
+      transaction,
+      snapshot,
+      query: (text, params) => transaction((session) => session.query(text, params)),
+    }
   }
 
   async #run<T>(userId: number, body: () => Promise<T>): Promise<T> {

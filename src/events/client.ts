@@ -19,8 +19,8 @@ import { EventsPool, type Fields, lost } from './pool.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
-import type { Selected } from './select.ts'
-import { type OnCancel, Selects } from './selects.ts'
+import { type Selected, type SelectLimits, selectLimitsDefault } from './select.ts'
+import { type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
 import { Setback } from './setback.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
@@ -31,6 +31,8 @@ export interface EventsOptions {
   readonly journal: Pick<Journal, 'state' | 'onCommitted'>
   readonly memoryLimitBytes: number
   readonly threads: number
+  /** For SQL of people; those of select.ts when absent. */
+  readonly selectLimits?: SelectLimits
   readonly log: EventsLog
   readonly clock: Clock
   /** Where a crash test wants the process to end (kill-point.ts). */
@@ -58,8 +60,8 @@ export interface Events {
   listEvents(filter: EventFilter): Promise<EventPage>
   /** Runs one SELECT of our own making, with parameters $1, $2, …. Errors: as `listEvents`. */
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
-  /** Runs SQL of people, as src/query has rewritten it. Errors: as `listEvents`. */
-  select(sql: string, rowsMax: number, onCancel: OnCancel): Promise<Selected>
+  /** Runs SQL of people. Errors: as `listEvents`, and what `copies` throws. */
+  select(query: PeoplesQuery): Promise<Selected>
   state(): EventsState
   /** Resolves when everything of `lane` before `position` can be read. Errors: events_unavailable, stopping. */
   waitUntilApplied(lane: Lane, position: Position): Promise<void>
@@ -86,10 +88,7 @@ class EventsClient implements Events {
   readonly #pool: EventsPool
   readonly #pump: Pump
   readonly #gate = new ReadGate(readsMax, readsWaitingMax)
-  readonly #selects = new Selects({
-    select: (task) => this.#read('select', task),
-    cancel: (id) => this.#pool.ask('cancel', { id }),
-  })
+  readonly #selects: Selects
   readonly #waiters = new Waiters()
   readonly #opening: Promise<void>
   readonly #checkpointListeners: ((checkpointed: Positions) => void)[] = []
@@ -107,6 +106,12 @@ class EventsClient implements Events {
   constructor(options: EventsOptions) {
     this.#options = options
     this.#pool = new EventsPool(readsMax, (error) => this.#fail(error))
+    const select: SelectThread = {
+      // A place among the reads is for what runs for long.
+      ask: (kind, task) =>
+        kind === 'select' ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task)),
+    }
+    this.#selects = new Selects(select, options.selectLimits ?? selectLimitsDefault, options.clock)
     this.#pump = new Pump(
       {
         waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),
@@ -133,8 +138,8 @@ class EventsClient implements Events {
     return this.#read('query', { sql, values })
   }
 
-  select(sql: string, rowsMax: number, onCancel: OnCancel): Promise<Selected> {
-    return this.#selects.run(sql, rowsMax, onCancel)
+  select(query: PeoplesQuery): Promise<Selected> {
+    return this.#selects.run(query)
   }
 
   state(): EventsState {
@@ -206,7 +211,7 @@ class EventsClient implements Events {
     else this.#pump.wake()
   }
 
-  #read<K extends 'list' | 'query' | 'select'>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
+  #read<K extends keyof EventsTasks>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]> {
     return this.#guarded(() => this.#gate.run(() => this.#pool.ask(kind, task)))
   }
 

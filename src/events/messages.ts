@@ -5,6 +5,7 @@ import type { Offsets, Positions } from '../consumer/offset.ts'
 import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
 import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
+import type { CopiedPage, CopiedTable } from './copied-rows.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import type { MirrorCursor, Mirrored, MirrorPage } from './mirror-page.ts'
@@ -58,6 +59,20 @@ export interface Mirroring extends Mirrored {
   readonly walBytes: number
 }
 
+export interface CopiesTask {
+  readonly kind: 'prepare_copies'
+  /** Of the select that will read them. */
+  readonly id: number
+  readonly tables: readonly CopiedTable[]
+}
+
+export interface FillTask {
+  readonly kind: 'fill_copy'
+  readonly id: number
+  readonly projectId: number
+  readonly page: CopiedPage
+}
+
 /** What the thread does, with the answer each gets. */
 export interface EventsTasks {
   open: [task: OpenTask, answer: Opened]
@@ -70,6 +85,12 @@ export interface EventsTasks {
     task: { readonly kind: 'query'; readonly sql: string; readonly values: readonly QueryValue[] },
     answer: QueryResult,
   ]
+  /** Gives the select of this id a connection of its own, with empty temporary tables. */
+  prepare_copies: [task: CopiesTask, answer: null]
+  /** Adds rows to one of them. */
+  fill_copy: [task: FillTask, answer: null]
+  /** Closes that connection. */
+  drop_copies: [task: { readonly kind: 'drop_copies'; readonly id: number }, answer: null]
   select: [task: SelectTask, answer: Selected]
   /** Interrupts the select of this id, if it is running. */
   cancel: [task: { readonly kind: 'cancel'; readonly id: number }, answer: null]

@@ -15,14 +15,17 @@ const threadFile = new URL('../../workers/events.js', import.meta.url).href
 export class EventsPool {
   readonly #pool: Piscina
 
-  /** `readsMax` reads, a task of the pump, one of the mirror and the end of a query run side by side. */
+  /**
+   * `readsMax` reads, a task of the pump, one of the mirror, the copies for two queries and the ends of queries run
+   * side by side. As many queries as may wait can end at once, and their ends must not be refused.
+   */
   constructor(readsMax: number, onLost: (error: ServiceError) => void) {
     this.#pool = new Piscina({
       filename: threadFile,
       minThreads: 1,
       maxThreads: 1,
-      concurrentTasksPerWorker: readsMax + 4,
-      maxQueue: readsMax + 4,
+      concurrentTasksPerWorker: readsMax + 8,
+      maxQueue: readsMax + 40,
       // With Atomics on, the thread would sleep between tasks and DuckDB's promises would not settle.
       atomics: 'disabled',
     })

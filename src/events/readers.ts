@@ -10,12 +10,19 @@ import type { QueryResult, QueryValue } from './messages.ts'
 /** A read that takes longer is interrupted. */
 export const readMsMax = 30_000
 const interruptMs = 100
+/** How often people's queries are looked at, which takes some 5 µs: a core fills about 1 MB of memory in 1 ms. */
+const watchMs = 20
 /** A query that returns more rows is refused: its answer is held in memory three times. */
 export const queryRowsMax = 100_000
+
+/** Why a read is made to end. */
+type Ending = 'none' | 'cancelled' | 'late' | 'large'
 
 interface RunOptions {
   readonly id?: number | null
   readonly msMax?: number
+  /** How much the process may grow meanwhile. */
+  readonly memoryBytesMax?: number
 }
 
 export class Readers {
@@ -23,8 +30,10 @@ export class Readers {
   readonly #clock: Clock
   readonly #free: DuckDBConnection[] = []
   readonly #busy = new Set<DuckDBConnection>()
+  /** Connections that are kept for the reads of an id. */
+  readonly #held = new Map<number, DuckDBConnection>()
   /** Reads with an id, and whether they are to end. */
-  readonly #named = new Map<number, 'goes on' | 'ends'>()
+  readonly #named = new Map<number, Ending>()
   readonly #running = new Set<Promise<unknown>>()
   #isClosed = false
 
@@ -39,9 +48,9 @@ export class Readers {
    */
   async run<T>(
     read: (connection: DuckDBConnection) => Promise<T>,
-    { id = null, msMax = readMsMax }: RunOptions = {},
+    { id = null, msMax = readMsMax, memoryBytesMax = Number.POSITIVE_INFINITY }: RunOptions = {},
   ): Promise<T> {
-    const running = this.#run(read, id, msMax)
+    const running = this.#run(read, { id, msMax, memoryBytesMax })
     this.#running.add(running)
     try {
       return await running
@@ -50,9 +59,24 @@ export class Readers {
     }
   }
 
+  /** Keeps a new connection for the reads of `id`, once `prepare` has run on it. Errors: those of `run`. */
+  async hold(id: number, prepare: (connection: DuckDBConnection) => Promise<void>): Promise<null> {
+    this.#held.set(id, await this.#instance.connect())
+    await this.run(prepare, { id })
+    return null
+  }
+
+  /** Closes the connection that was kept for `id`. */
+  letGo(id: number): void {
+    const connection = this.#held.get(id)
+    this.#held.delete(id)
+    // One that is being read is closed by its reader.
+    if (connection !== undefined && !this.#busy.has(connection)) connection.closeSync()
+  }
+
   /** Ends the read that runs under `id`, if there is one. */
   interrupt(id: number): void {
-    if (this.#named.has(id)) this.#named.set(id, 'ends')
+    if (this.#named.has(id)) this.#named.set(id, 'cancelled')
   }
 
   /** Ends every running read, to give its memory back. */
@@ -68,33 +92,40 @@ export class Readers {
     const timer = setInterval(() => this.interruptAll(), interruptMs)
     await Promise.allSettled(this.#running)
     clearInterval(timer)
-    for (const connection of this.#free) connection.closeSync()
+    for (const connection of [...this.#free, ...this.#held.values()]) connection.closeSync()
+    this.#held.clear()
   }
 
   async #run<T>(
     read: (connection: DuckDBConnection) => Promise<T>,
-    id: number | null,
-    msMax: number,
+    { id, msMax, memoryBytesMax }: Required<RunOptions>,
   ): Promise<T> {
     if (this.#isClosed) throw new ServiceError('stopping')
-    if (id !== null) this.#named.set(id, 'goes on')
     const deadlineMs = this.#clock.monotonicMs() + msMax
-    const connection = this.#free.pop() ?? (await this.#instance.connect())
+    const memoryBytesEnd = process.memoryUsage.rss() + memoryBytesMax
+    let ending: Ending = 'none'
+    if (id !== null) this.#named.set(id, 'none')
+    const held = id === null ? undefined : this.#held.get(id)
+    const connection = held ?? this.#free.pop() ?? (await this.#instance.connect())
     this.#busy.add(connection)
-    const timer = setInterval(() => {
+    const watch = (): void => {
+      if (id !== null && this.#named.get(id) === 'cancelled') ending = 'cancelled'
+      else if (this.#clock.monotonicMs() > deadlineMs) ending = 'late'
+      else if (ending === 'none' && process.memoryUsage.rss() > memoryBytesEnd) ending = 'large'
       // Again and again: an interrupt that comes before the statement runs is lost.
-      const isEnding = id !== null && this.#named.get(id) === 'ends'
-      if (isEnding || this.#clock.monotonicMs() > deadlineMs) connection.interrupt()
-    }, interruptMs)
+      if (ending !== 'none') connection.interrupt()
+    }
+    const timer = setInterval(watch, memoryBytesMax === Number.POSITIVE_INFINITY ? interruptMs : watchMs)
     try {
       return await read(connection)
     } catch (error) {
-      throw readError(error, msMax)
+      throw readError(error, ending, { msMax, memoryBytesMax })
     } finally {
       clearInterval(timer)
       this.#busy.delete(connection)
       if (id !== null) this.#named.delete(id)
-      this.#free.push(connection)
+      if (held === undefined) this.#free.push(connection)
+      else if (this.#isClosed || this.#held.get(id ?? -1) !== connection) connection.closeSync()
     }
   }
 }
@@ -119,14 +150,30 @@ export async function runQuery(
   }
 }
 
-function readError(error: unknown, msMax: number): unknown {
+function readError(
+  error: unknown,
+  ending: Ending,
+  { msMax, memoryBytesMax }: Required<Omit<RunOptions, 'id'>>,
+): unknown {
   const message = messageOf(error)
   if (/^INTERRUPT Error/.test(message)) {
-    const detail = `The query was stopped: it ran longer than ${msMax / 1000} s, or memory was short.`
+    const isPeoples = memoryBytesMax !== Number.POSITIVE_INFINITY
+    const why: Readonly<Record<Ending, string>> = {
+      none: 'memory was short',
+      cancelled: 'it was cancelled',
+      late: isPeoples ? 'it took too long (QUERY_TIMEOUT_MS)' : `it ran longer than ${msMax / 1000} s`,
+      large: `it needed more than ${memoryBytesMax / 1024 / 1024} MiB of memory (QUERY_MEMORY_LIMIT)`,
+    }
+    return new ServiceError('reads_overloaded', {
+      detail: `The query was stopped: ${why[ending]}.`,
+      cause: error,
+    })
+  }
+  if (/^Out of Memory Error/.test(message)) {
+    const detail =
+      'The query needs too much memory: more than DUCKDB_MEMORY_LIMIT leaves it, on the disk too.'
     return new ServiceError('reads_overloaded', { detail, cause: error })
   }
-  if (/^Out of Memory Error/.test(message))
-    return new ServiceError('reads_overloaded', { detail: 'The query needs too much memory.', cause: error })
   if (failureOf(error) === 'fatal')
     return new ServiceError('storage_failed', { detail: shortMessage(error), cause: error })
   return error

@@ -19,6 +19,14 @@ export interface SelectTask {
   readonly sql: string
   /** Rows beyond it are not read. */
   readonly rowsMax: number
+  readonly limits: SelectLimits
+}
+
+export interface SelectLimits {
+  /** A query that takes longer is interrupted. */
+  readonly msMax: number
+  /** So is one while which the process grows by more: DuckDB's own limit does not cover the texts of a result. */
+  readonly memoryBytesMax: number
 }
 
 export interface Selected {
@@ -32,8 +40,7 @@ export interface Selected {
   readonly hasMore: boolean
 }
 
-/** A query of people that takes longer is interrupted: before their request is given up. */
-export const selectMsMax = 20_000
+export const selectLimitsDefault: SelectLimits = { msMax: 20_000, memoryBytesMax: 1024 * 1024 * 1024 }
 /** Text of an answer at most. */
 export const selectBytesMax = 32 * 1024 * 1024
 

@@ -1,42 +1,103 @@
 // People's SQL at the main thread: two at a time, a short line behind them, and a way to end one that nobody waits for.
+// A query that reads rows of Postgres gets copies of them first, on a connection that is its own until it ends.
 
 import { ServiceError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { CopiedPage, CopiedTable } from './copied-rows.ts'
+import type { EventsTasks } from './messages.ts'
+import type { Fields } from './pool.ts'
 import { ReadGate } from './read-gate.ts'
-import type { Selected, SelectTask } from './select.ts'
+import type { Selected, SelectLimits } from './select.ts'
 
 /** Calls what it is given when nobody waits for the answer any more. */
 export type OnCancel = (cancel: () => void) => void
+
+/** What a query reads beside events. */
+export interface Copies {
+  readonly projectId: number
+  readonly tables: readonly CopiedTable[]
+  /** Reads the rows and adds them, page by page; whatever it throws ends the query. */
+  readonly fill: (add: (page: CopiedPage) => Promise<void>) => Promise<void>
+}
+
+export interface PeoplesQuery {
+  /** As src/query has rewritten it. */
+  readonly sql: string
+  /** Rows beyond it are not read. */
+  readonly rowsMax: number
+  readonly copies: Copies | null
+  readonly onCancel: OnCancel
+}
 
 /** Of all reads at once, and in line. */
 const runningMax = 2
 const waitingMax = 16
 
-interface Thread {
-  select(task: Omit<SelectTask, 'kind'>): Promise<Selected>
-  cancel(id: number): Promise<unknown>
+type Kind = 'prepare_copies' | 'fill_copy' | 'drop_copies' | 'select' | 'cancel'
+
+/** The events thread. */
+export interface SelectThread {
+  ask<K extends Kind>(kind: K, task: Fields<K>): Promise<EventsTasks[K][1]>
 }
 
 export class Selects {
-  readonly #thread: Thread
+  readonly #thread: SelectThread
+  readonly #limits: SelectLimits
+  readonly #clock: Clock
   readonly #gate = new ReadGate(runningMax, waitingMax)
   #count = 0
 
-  constructor(thread: Thread) {
+  constructor(thread: SelectThread, limits: SelectLimits, clock: Clock) {
     this.#thread = thread
+    this.#limits = limits
+    this.#clock = clock
   }
 
-  /** Errors: reads_overloaded when the line is full or the query was cancelled; those of `runSelect`. */
-  run(sql: string, rowsMax: number, onCancel: OnCancel): Promise<Selected> {
+  /** Errors: reads_overloaded when the line is full or the query was cancelled; those of `runSelect` and of `fill`. */
+  run({ sql, rowsMax, copies, onCancel }: PeoplesQuery): Promise<Selected> {
     const id = this.#count++
     let isCancelled = false
     onCancel(() => {
       isCancelled = true
       // Whatever comes of it: the query ends by itself in time.
-      this.#thread.cancel(id).catch(() => {})
+      this.#thread.ask('cancel', { id }).catch(() => {})
     })
-    return this.#gate.run(async () => {
-      if (isCancelled) throw new ServiceError('reads_overloaded', { detail: 'The query was cancelled.' })
-      return this.#thread.select({ id, sql, rowsMax })
+    return this.#gate.run(() => {
+      const deadlineMs = this.#clock.monotonicMs() + this.#limits.msMax
+      /** What is left of its time. */
+      const leftMs = (): number => {
+        if (isCancelled) throw stopped('it was cancelled')
+        const left = deadlineMs - this.#clock.monotonicMs()
+        if (left <= 0) throw stopped('reading its persons took too long (QUERY_TIMEOUT_MS)')
+        return left
+      }
+      const select = (): Promise<Selected> =>
+        this.#thread.ask('select', { id, sql, rowsMax, limits: { ...this.#limits, msMax: leftMs() } })
+      leftMs()
+      return copies === null ? select() : this.#withCopies(id, copies, leftMs, select)
     })
   }
+
+  async #withCopies(
+    id: number,
+    { projectId, tables, fill }: Copies,
+    leftMs: () => number,
+    select: () => Promise<Selected>,
+  ): Promise<Selected> {
+    try {
+      await this.#thread.ask('prepare_copies', { id, tables })
+      await fill(async (page) => {
+        leftMs()
+        await this.#thread.ask('fill_copy', { id, projectId, page })
+      })
+      return await select()
+    } finally {
+      // A thread that does not hear it is lost, and the process with it.
+      await this.#thread.ask('drop_copies', { id }).catch(() => {})
+    }
+  }
+}
+
+function stopped(why: string): ServiceError {
+  return new ServiceError('reads_overloaded', { detail: `The query was stopped: ${why}.` })
 }

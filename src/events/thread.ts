@@ -10,6 +10,7 @@ import { killPoint } from '../kill-point.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Consumer } from './consumer.ts'
+import { createCopies, fillCopy } from './copied-rows.ts'
 import { failureOf, shortMessage } from './failure.ts'
 import { listEvents } from './list.ts'
 import {
@@ -26,7 +27,7 @@ import { Mirror } from './mirror.ts'
 import type { Mirrored } from './mirror-page.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
-import { runSelect, selectMsMax } from './select.ts'
+import { runSelect } from './select.ts'
 import { openStore, type Store } from './store.ts'
 
 /** Opens the reading side of the journal; damage that it meets is copied to `quarantineDir`. */
@@ -76,11 +77,19 @@ export class EventsThread {
         return open.readers.run((connection) => listEvents(connection, task.filter))
       case 'query':
         return open.readers.run((connection) => runQuery(connection, task.sql, task.values))
-      case 'select':
-        return open.readers.run((connection) => runSelect(connection, task), {
+      case 'prepare_copies':
+        return open.readers.hold(task.id, (connection) => createCopies(connection, task.tables))
+      case 'fill_copy':
+        return open.readers.run((connection) => fillCopy(connection, task.projectId, task.page), {
           id: task.id,
-          msMax: selectMsMax,
         })
+      case 'drop_copies':
+        open.readers.letGo(task.id)
+        return Promise.resolve(null)
+      case 'select': {
+        const { id, limits } = task
+        return open.readers.run((connection) => runSelect(connection, task), { id, ...limits })
+      }
       case 'cancel':
         open.readers.interrupt(task.id)
         return Promise.resolve(null)

@@ -1,15 +1,22 @@
-// POST /api/projects/:project_id/query/: SQL of people on their events.
+// POST /api/projects/:project_id/query/: SQL of people on their events, persons and groups.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import type { TenantSql } from '../api/tenant-sql.ts'
 import type { Events } from '../events/client.ts'
+import type { Copies } from '../events/selects.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import { compileQuery, parseQuery, print } from '../query/compile.ts'
 import { limitStatement } from '../query/limit.ts'
+import { tableNames } from '../query/tables.ts'
+import { type Uses, usesOf } from '../query/uses.ts'
+import { copyPersons } from './copied-persons.ts'
 
 const input = Type.Object({
   query: Type.Object({
     kind: Type.Union([Type.Literal('HogQLQuery')]),
-    query: Type.String({ minLength: 1, description: 'One SELECT; its only table is events.' }),
+    query: Type.String({ minLength: 1, description: `One SELECT from ${tableNames.join(', ')}.` }),
   }),
 })
 
@@ -25,7 +32,15 @@ const answer = Type.Object({
   hogql: Type.String({ description: 'The query as it was understood.' }),
 })
 
-export function queryCreate(events: Pick<Events, 'query' | 'select'>): Operation {
+export interface QueryRooms {
+  readonly events: Pick<Events, 'query' | 'select'>
+  readonly mirror: Pick<Mirror, 'waitUntilMirrored'>
+}
+
+/** Events are read with the persons of a moment ago; a mirror that is behind must not hold a query up. */
+const mirroredMsMax = 1_000
+
+export function queryCreate({ events, mirror }: QueryRooms): Operation {
   return projectOperation({
     method: 'POST',
     path: '/api/projects/:project_id/query',
@@ -36,12 +51,13 @@ export function queryCreate(events: Pick<Events, 'query' | 'select'>): Operation
     body: input,
     status: 200,
     response: answer,
-    handle: async ({ project, body, request }) => {
+    handle: async ({ project, body, request, sql: tenant }) => {
       const statement = await parseQuery(events, body.query.query)
       const limited = limitStatement(statement)
-      const sql = await compileQuery(events, limited.statement, project.id)
+      const sql = await compileQuery(events, limited.statement, project.id, tableNames)
       const hogql = await print(events, statement)
-      const selected = await events.select(sql, limited.limit, request.onGone)
+      const copies = copiesFor(usesOf(statement), project.id, tenant, mirror)
+      const selected = await events.select({ sql, rowsMax: limited.limit, copies, onCancel: request.onGone })
       const { columns, types, rowsText, hasMore } = selected
       const named = columns.map((column, index) => [column, types[index] ?? ''])
       const rest = { hasMore, limit: limited.limit, offset: limited.offset, hogql }
@@ -50,4 +66,26 @@ export function queryCreate(events: Pick<Events, 'query' | 'select'>): Operation
       return new JsonText(`${head},"results":${rowsText},${JSON.stringify(rest).slice(1)}`)
     },
   })
+}
+
+function copiesFor(
+  uses: Uses,
+  projectId: number,
+  tenant: TenantSql,
+  mirror: QueryRooms['mirror'],
+): Copies | null {
+  const { copies: tables, keys } = uses
+  if (tables.length === 0) return null
+  return {
+    projectId,
+    tables,
+    async fill(add) {
+      await copyPersons(tenant, { projectId, tables, keys }, add)
+      const tooLate = new AbortController()
+      const mirrored = mirror.waitUntilMirrored().catch(() => {}) // a server that stops ends the query anyway
+      const waited = delay(mirroredMsMax, undefined, { signal: tooLate.signal }).catch(() => {})
+      await Promise.race([mirrored, waited])
+      tooLate.abort()
+    },
+  }
 }

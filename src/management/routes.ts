@@ -13,6 +13,7 @@ import { clientAddressFinder } from '../http/client-address.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Mailer } from '../mail/mailer.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Sealer } from '../sealing/sealer.ts'
@@ -63,6 +64,7 @@ import { warningsList } from './warnings-list.ts'
 export interface ManagementOptions {
   readonly postgres: Postgres
   readonly events: EventsReader & Pick<Events, 'query' | 'select'>
+  readonly mirror: Pick<Mirror, 'waitUntilMirrored'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands
   readonly mailer: Mailer
@@ -116,7 +118,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
     ...inviteOperations(options.mailer, clock),
     inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),
-    queryCreate(events),
+    queryCreate({ events, mirror: options.mirror }),
     warningsList(warnings),
     personsList(),
     personDetail(),

@@ -4,30 +4,15 @@
 
 import { ServiceError } from '../errors.ts'
 import { isAllowed } from './allowed-functions.ts'
-import {
-  type Ast,
-  columnNode,
-  compareNode,
-  integerNode,
-  nodeOf,
-  printStatement,
-  readStatement,
-} from './ast.ts'
+import { type Ast, nodeOf, printStatement, readStatement, refused } from './ast.ts'
 import { rewriteStatement, type Source } from './rewrite.ts'
 import { sourceText } from './source-text.ts'
+import { peopleTable, type TableName } from './tables.ts'
+import { usesOf } from './uses.ts'
 
 /** Runs our own SQL: `Events.query`. */
 export interface SqlRunner {
   query(sql: string, values?: readonly string[]): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
-}
-
-/** What people may read, by the name they read it under, as a SELECT without its project. */
-const tables: Readonly<Record<string, string>> = {
-  events: `
-    select uuid, event, distinct_id, person_id, timestamp, properties, elements_chain, received_at as created_at,
-      received_at as inserted_at, project_id as team_id, json_extract_string(properties, '/$session_id') as
-      "$session_id", json_extract_string(properties, '/$window_id') as "$window_id"
-    from main.events`,
 }
 
 /** Parses a query as people write it. Errors: invalid_input. */
@@ -35,17 +20,32 @@ export async function parseQuery(runner: SqlRunner, text: string): Promise<Ast> 
   return parse(runner, sourceText(text))
 }
 
-/** SQL for the rows of one project alone. Errors: invalid_input for what is not allowed. */
-export async function compileQuery(runner: SqlRunner, statement: Ast, projectId: number): Promise<string> {
+/**
+ * SQL for the rows of one project alone. `tables` are those that it may name; rows of others than events must have been
+ * copied for it, as `usesOf` says. Errors: invalid_input for what is not allowed.
+ */
+export async function compileQuery(
+  runner: SqlRunner,
+  statement: Ast,
+  projectId: number,
+  tables: readonly TableName[] = ['events'],
+): Promise<string> {
+  const { joins, tables: read } = usesOf(statement)
+  if (joins.length > 0 && !tables.includes('persons')) {
+    throw refused('Fields of persons and groups cannot be read here')
+  }
   const sources = await Promise.all(
-    Object.entries(tables).map(async ([name, sql]): Promise<Source> => {
-      const select = await parse(runner, sql)
-      const isProjects = compareNode('COMPARE_EQUAL', columnNode(['project_id']), integerNode(projectId))
-      return { name, select: { ...select, where_clause: isProjects } }
+    tables.map(async (name): Promise<Source> => {
+      const { sql, hidden } = peopleTable(name, projectId, joins)
+      // What the query does not name is known and not there: the copies behind it may not be either.
+      const select = read.has(name) ? await parse(runner, sql) : null
+      return { name, select, hidden }
     }),
   )
-  const sql = await print(runner, rewriteStatement(statement, sources))
-  checkPrinted(await parse(runner, sql), sources.length)
+  const rewritten = rewriteStatement(statement, sources)
+  const sql = await print(runner, rewritten)
+  const ours = sources.flatMap(({ select }) => (select === null ? [] : ownTables(select)))
+  checkPrinted(await parse(runner, sql), ours)
   return sql
 }
 
@@ -64,27 +64,38 @@ async function parse(runner: SqlRunner, text: string): Promise<Ast> {
 /** Nodes that no rewritten statement holds. */
 const strangers = /TABLE_FUNCTION|SHOW_REF|PIVOT|RECURSIVE|EXPRESSION_LIST|COLUMN_DATA|PARAMETER|LAMBDA/
 
-/** Looks for tables and functions that must not be there. Errors: internal. */
-function checkPrinted(statement: Ast, sourceCount: number): void {
-  let own = 0
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
-    if (Array.isArray(value)) {
-      value.forEach(visit)
-      return
-    }
-    const node = nodeOf(value)
+/** Looks for tables and functions that must not be there, and for our own. Errors: internal. */
+function checkPrinted(statement: Ast, ours: readonly string[]): void {
+  const found: string[] = []
+  visitNodes(statement, (node) => {
     if (node.type === 'BASE_TABLE') {
-      const isOurs = node.schema_name === 'main' && node.table_name === 'events'
-      if (isOurs) own++
-      else if (!/^[sq]_/.test(String(node.table_name)) || node.schema_name !== '') throw astray('a table')
+      if (node.schema_name === 'main') found.push(fullName(node))
+      else if (!/^[sq]_/.test(String(node.table_name)) || node.schema_name !== '' || node.catalog_name !== '')
+        throw astray('a table')
     }
     if (node.class === 'FUNCTION' && !isAllowed(String(node.function_name))) throw astray('a function')
     if (typeof node.type === 'string' && strangers.test(node.type)) throw astray(node.type)
-    Object.values(node).forEach(visit)
-  }
-  visit(statement)
-  if (own !== sourceCount) throw astray('a source')
+  })
+  if (found.sort().join() !== [...ours].sort().join()) throw astray('a source')
+}
+
+/** The tables of the store that one of our own SELECTs reads. */
+function ownTables(select: Ast): string[] {
+  const found: string[] = []
+  visitNodes(select, (node) => {
+    if (node.type === 'BASE_TABLE') found.push(fullName(node))
+  })
+  return found
+}
+
+function visitNodes(value: unknown, visit: (node: Ast) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) visit(nodeOf(value))
+  for (const inner of Object.values(value)) visitNodes(inner, visit)
+}
+
+function fullName({ catalog_name: catalog, schema_name: schema, table_name: table }: Ast): string {
+  return [catalog, schema, table].join('.')
 }
 
 function astray(what: string): ServiceError {

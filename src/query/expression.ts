@@ -22,7 +22,9 @@ import {
   type Scope,
   unused,
 } from './rules.ts'
+import { fieldColumn, type Joined } from './tables.ts'
 import { pointerOf, translateCall } from './translated-functions.ts'
+import { joinedIn } from './uses.ts'
 
 export const expression: Rule = (value, scope) => rewrite(nodeOf(value), deeper(scope))
 export const expressions = listRule(expression)
@@ -77,17 +79,6 @@ const classes: Readonly<Record<string, Fields>> = {
     child: maybe,
     comparison_type: oneOf('INVALID', ...comparisons),
   },
-  STAR: {
-    ...common,
-    type: oneOf('STAR'),
-    relation_name: name,
-    exclude_list: names,
-    replace_list: listRule(objectRule({ key: name, value: expression }, 'a replacement')),
-    columns: flag,
-    expr: unused,
-    qualified_exclude_list: unused,
-    rename_list: unused,
-  },
   WINDOW: {
     ...common,
     type: oneOf(...windows),
@@ -109,6 +100,18 @@ const classes: Readonly<Record<string, Fields>> = {
     distinct: flag,
     arg_orders: orders,
   },
+}
+
+const star: Fields = {
+  ...common,
+  type: oneOf('STAR'),
+  relation_name: name,
+  exclude_list: names,
+  replace_list: listRule(objectRule({ key: name, value: expression }, 'a replacement')),
+  columns: flag,
+  expr: unused,
+  qualified_exclude_list: unused,
+  rename_list: unused,
 }
 
 const operators: Fields = {
@@ -139,6 +142,8 @@ function rewrite(node: Ast, scope: Scope): Ast {
   switch (kind) {
     case 'COLUMN_REF':
       return rewriteColumn(node, scope)
+    case 'STAR':
+      return rewriteStar(node, scope)
     case 'CONSTANT':
       return rewriteConstant(node, scope)
     case 'FUNCTION':
@@ -155,16 +160,38 @@ function rewrite(node: Ast, scope: Scope): Ast {
   }
 }
 
-/** `properties.$browser`, `e.properties.$browser`: what the JSON in `properties` holds there, as text. */
+/** `*` without the columns that stand for fields of joined rows. */
+function rewriteStar(node: Ast, scope: Scope): Ast {
+  const rewritten = applyFields(node, star, scope, 'a star')
+  const of = String(rewritten.relation_name).toLowerCase()
+  const hidden = of === '' ? [...scope.hidden.values()].flat() : (scope.hidden.get(of) ?? [])
+  return { ...rewritten, exclude_list: [...new Set([...listOf(rewritten.exclude_list), ...hidden])] }
+}
+
+/** `properties.$browser`, `e.person.properties.email`: what the JSON in `properties` holds there, as text. */
 function rewriteColumn(node: Ast, scope: Scope): Ast {
   const fields: Fields = { ...common, type: oneOf('COLUMN_REF'), column_names: names }
   const column = applyFields(node, fields, scope, 'a column')
   const parts = listOf(column.column_names).map(String)
   if (parts.length === 1 && scope.isRow(parts[0]!.toLowerCase())) checkRowGrowth(scope)
+  const found = joinedIn(parts, scope.isRow)
+  if (found !== null) return joinedField(column, parts, found.joined, found.at)
   const at = parts.findIndex((part, index) => index < 2 && part.toLowerCase() === properties)
   if (at < 0 || at === parts.length - 1) return column
   const base = { ...column, alias: '', column_names: parts.slice(0, at + 1) }
   return propertyText(base, parts.slice(at + 1), column.alias)
+}
+
+/** `person.created_at`, `e.group_0.properties.name`: `at` is where the joined row's name stands. */
+function joinedField(column: Ast, parts: readonly string[], joined: Joined, at: number): Ast {
+  const field = parts[at + 1]!.toLowerCase()
+  const name = fieldColumn(joined, field)
+  if (name === null) throw refused(`Unknown field '${parts.slice(at).join('.').slice(0, 100)}'`)
+  const base = { ...column, alias: '', column_names: [...parts.slice(0, at), name] }
+  const keys = parts.slice(at + 2)
+  if (field === properties && keys.length > 0) return propertyText(base, keys, column.alias)
+  if (keys.length > 0) throw refused(`Unknown field '${parts.slice(at).join('.').slice(0, 100)}'`)
+  return { ...base, alias: column.alias }
 }
 
 function propertyText(from: Ast, keys: readonly string[], alias: unknown): Ast {
@@ -198,7 +225,7 @@ function rewriteOperator(node: Ast, scope: Scope): Ast {
 
 function isProperties(node: Ast): boolean {
   const last = node.class === 'COLUMN_REF' ? listOf(node.column_names).at(-1) : null
-  return typeof last === 'string' && last.toLowerCase() === properties
+  return typeof last === 'string' && /^(?:_(?:person|group_[0-4])_)?properties$/i.test(last)
 }
 
 function rewriteCall(node: Ast, scope: Scope): Ast {

@@ -24,13 +24,16 @@ import {
   type Table,
   unused,
 } from './rules.ts'
+import { rowNamesOf } from './uses.ts'
 
 /** What stands in for a table: a named subquery that holds one project's rows. */
 export interface Source {
   /** As people write it, in lower case. */
   readonly name: string
-  /** The body of its WITH, as `readStatement` reads it. */
-  readonly select: Ast
+  /** The body of its WITH, as `readStatement` reads it; null when the query does not name it. */
+  readonly select: Ast | null
+  /** Columns that `*` leaves out. */
+  readonly hidden: readonly string[]
 }
 
 /** Rows that one result may need at most for each row of the longest value; see growth.ts. */
@@ -49,28 +52,18 @@ const tableName = /^[a-z_][a-z0-9_]{0,62}$/
  * Errors: invalid_input for whatever is not allowed, with what it was.
  */
 export function rewriteStatement(statement: Ast, sources: readonly Source[]): Ast {
-  const tables = new Map(sources.map((source) => [source.name, { name: `s_${source.name}`, cost: 1 }]))
+  const tables = new Map(
+    sources.map(({ name, hidden }) => [name, { name: `s_${name}`, cost: 1, hidden }] as const),
+  )
   const cost = { left: costMax, selects: selectsMax }
-  const budget = { growth: growthMax }
-  const rowNames = new Set<string>()
-  findRowNames(statement, rowNames)
+  const budget = { growth: growthMax, isGathering: false }
+  const rowNames = rowNamesOf(statement)
   const isRow = (name: string) => rowNames.has(name) || name.startsWith(unnamed)
   const inner: Scope['select'] = (node, scope) => select(node, scope, cost)
-  const scope: Scope = { tables, budget, depth: 0, isRow, select: inner }
+  const scope: Scope = { tables, hidden: new Map(), budget, depth: 0, isRow, select: inner }
   const rewritten = select(statement, scope, cost)
   const own = listOf(nodeOf(rewritten.cte_map).map)
-  return { ...rewritten, cte_map: { map: [...sources.map(sourceEntry), ...own] } }
-}
-
-/** Whatever stands in a FROM: a name of it without a column means a whole row. */
-function findRowNames(value: unknown, found: Set<string>): void {
-  if (typeof value !== 'object' || value === null) return
-  if (!Array.isArray(value)) {
-    const { class: kind, alias, table_name: table } = nodeOf(value)
-    for (const name of kind === undefined ? [alias, table] : [])
-      if (typeof name === 'string' && name !== '') found.add(name.toLowerCase())
-  }
-  for (const inner of Object.values(value)) findRowNames(inner, found)
+  return { ...rewritten, cte_map: { map: [...sources.flatMap(sourceEntry), ...own] } }
 }
 
 /** What a query may still read. */
@@ -79,16 +72,19 @@ interface Cost {
   selects: number
 }
 
-function sourceEntry(source: Source): Ast {
-  const query = { node: source.select, named_param_map: [] }
+function sourceEntry({ name, select }: Source): Ast[] {
+  if (select === null) return []
+  const query = { node: select, named_param_map: [] }
   const value = { aliases: [], query, materialized: 'CTE_MATERIALIZE_NEVER', key_targets: [] }
-  return { key: `s_${source.name}`, value }
+  return [{ key: `s_${name}`, value }]
 }
 
 function select(node: Ast, given: Scope, cost: Cost): Ast {
   if (--cost.selects < 0) throw refused(`The query has more than ${selectsMax} SELECTs`)
   const withs = rewriteWiths(node.cte_map, deeper(given), cost)
-  const { scope } = withs
+  const hidden =
+    node.type === 'SELECT_NODE' ? hiddenIn(nodeOf(node.from_table), withs.scope.tables) : new Map()
+  const scope: Scope = { ...withs.scope, hidden }
   const fields: Fields = {
     type: oneOf('SELECT_NODE', 'SET_OPERATION_NODE'),
     modifiers: (value, inner) => listOf(value).map((one) => rewriteModifier(nodeOf(one), inner)),
@@ -96,6 +92,22 @@ function select(node: Ast, given: Scope, cost: Cost): Ast {
     ...(node.type === 'SET_OPERATION_NODE' ? setOperation(cost) : selectFields(cost)),
   }
   return applyFields(node, fields, scope, 'a query')
+}
+
+/** The columns that `*` leaves out, of each table in a FROM that has such. */
+function hiddenIn(from: Ast, tables: Scope['tables']): ReadonlyMap<string, readonly string[]> {
+  if (from.type === 'JOIN') {
+    const sides = [hiddenIn(nodeOf(from.left), tables), hiddenIn(nodeOf(from.right), tables)]
+    const both = new Map(sides.flatMap((side) => [...side]))
+    if (from.ref_type === 'NATURAL' && both.size > 0)
+      throw notAllowed('NATURAL JOIN beside fields of persons or groups')
+    return both
+  }
+  if (from.type !== 'BASE_TABLE') return new Map()
+  const name = String(from.table_name).toLowerCase()
+  const hidden = tables.get(name)?.hidden ?? []
+  const called = from.alias === '' ? name : String(from.alias).toLowerCase()
+  return hidden.length === 0 ? new Map() : new Map([[called, hidden]])
 }
 
 function setOperation(cost: Cost): Fields {
@@ -149,7 +161,7 @@ function rewriteWiths(value: unknown, scope: Scope, cost: Cost): Withs {
     entries.push(
       applyFields(entry, { key: () => `q_${key}`, value: objectRule(fields, 'WITH') }, scope, 'WITH'),
     )
-    tables.set(key, { name: `q_${key}`, cost: Math.max(1, before - cost.left) })
+    tables.set(key, { name: `q_${key}`, cost: Math.max(1, before - cost.left), hidden: [] })
   }
   return { entries, scope: { ...scope, tables } }
 }

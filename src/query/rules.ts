@@ -8,6 +8,8 @@ import { type Ast, listOf, nodeOf, refused } from './ast.ts'
 export interface Budget {
   /** Times the longest value may still be held in one result. */
   growth: number
+  /** True once a function gathers values of many rows in one. */
+  isGathering: boolean
 }
 
 export interface Table {
@@ -15,12 +17,16 @@ export interface Table {
   readonly name: string
   /** Tables of ours that reading it comes down to. */
   readonly cost: number
+  /** Columns that `*` leaves out. */
+  readonly hidden: readonly string[]
 }
 
 /** What holds at one place of a query. */
 export interface Scope {
   /** Tables by name, in lower case. */
   readonly tables: ReadonlyMap<string, Table>
+  /** Columns that `*` leaves out, by the name of what has them in this SELECT's FROM. */
+  readonly hidden: ReadonlyMap<string, readonly string[]>
   readonly budget: Budget
   readonly depth: number
   /** True for what may name the rows of something in a FROM, in lower case. */

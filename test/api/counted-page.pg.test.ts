@@ -10,7 +10,6 @@ t.test('reads a page and counts all rows in one statement', async (t) => {
       statements.push(text)
       return postgres.query<Row>(text, params)
     },
-    transaction: postgres.transaction,
   }
   const list = {
     select: 'select number, number % 2 as rest from generate_series(1, $1::integer) number',

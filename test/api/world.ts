@@ -154,6 +154,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   const management: ManagementOptions = {
     postgres,
     events,
+    mirror: { waitUntilMirrored: async () => {} },
     warnings,
     commands: { carryOut },
     outbound: openOutbound({ allow: '192.0.2.0/24', dnsServers: '127.0.0.1:1' }),

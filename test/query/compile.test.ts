@@ -20,7 +20,7 @@ t.test('people query their events', async (t) => {
     ['select properties.`$browser` from events limit 1', [['Firefox']]],
     ["select JSONExtractString(properties, 'deep', 'a\"b/c') from events limit 1", [['found']]],
     ['select sum(toInt(properties.number)) from events', [['3']]],
-    ['select $session_id from events limit 1', [[null]]],
+    ['select $session_id, $group_0, $group_1 from events limit 1', [['s1', 'acme', null]]],
     // WITH, subqueries, joins, unions, windows.
     ['with a as (select event e from events) select max(e) from a', [['event 2']]],
     ['with events as (select event from events where 1 = 1) select count(*) from events', [['3']]],
@@ -38,7 +38,7 @@ t.test('people query their events', async (t) => {
     ],
     [
       'select * exclude (uuid, person_id, timestamp, properties, created_at, inserted_at) from events limit 1',
-      [['event 0', ourSecret, '', 1, null, null]],
+      [['event 0', ourSecret, '', 1, 's1', null, 'acme', null, null, null, null]],
     ],
     // Functions under ClickHouse's names.
     ["select uniq(event), countIf(event = 'event 1') from events", [['3', '1']]],
@@ -87,7 +87,16 @@ t.test('says what it cannot take', async (t) => {
     ['select "open', 'Failed to parse query: a name has no closing quote'],
     ['select /* open', 'Failed to parse query: a comment has no end'],
     ['select 1e400', 'Failed to parse query: a number is too large'],
-    ['select * from persons', "Unknown table 'persons'. Tables are: events"],
+    [
+      'select * from people',
+      "Unknown table 'people'. Tables are: events, sessions, persons, person_distinct_ids, groups",
+    ],
+    ['select person.email from events', "Unknown field 'person.email'"],
+    ['select person.created_at.x from events', "Unknown field 'person.created_at.x'"],
+    [
+      'select person.id from events natural join events b',
+      'NATURAL JOIN beside fields of persons or groups is not allowed in a query',
+    ],
     ["select * from read_csv('x')", 'table function in FROM is not allowed in a query'],
     ["select getenv('HOME')", "Unknown function 'getenv'"],
     [
