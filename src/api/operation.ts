@@ -46,7 +46,7 @@ interface ProjectContext<Query, Body> extends UserContext<Query, Body> {
   readonly project: Project
 }
 
-interface Description<Query extends TObject, Body extends TSchema> {
+export interface Description<Query extends TObject, Body extends TSchema> {
   readonly method: Method
   /** Template without trailing slash. */
   readonly path: string

@@ -2,11 +2,16 @@
 // operation is described once and becomes both.
 
 import type { Static, TObject, TSchema } from 'typebox'
-import { type Operation, organizationOperation, projectOperation } from '../api/operation.ts'
+import {
+  type Description,
+  type Operation,
+  organizationOperation,
+  projectOperation,
+} from '../api/operation.ts'
 import type { Principal } from '../api/principal.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import { ServiceError } from '../errors.ts'
-import type { HttpRequest, Method } from '../http/route.ts'
+import type { HttpRequest } from '../http/route.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type BatchExportRow, selectBatchExports } from './batch-export-rows.ts'
 
@@ -29,18 +34,10 @@ export interface ExportContext<Query, Body> {
   readonly body: Body
 }
 
-interface Definition<Query extends TObject, Body extends TSchema> {
-  readonly method: Method
+interface Definition<Query extends TObject, Body extends TSchema>
+  extends Omit<Description<Query, Body>, 'path' | 'tag'> {
   /** Below `batch_exports`. */
   readonly path: '' | `/${string}`
-  readonly operationId: string
-  readonly summary: string
-  readonly query: Query | null
-  readonly body: Body | null
-  readonly ignores?: TObject
-  readonly isDeprecated?: boolean
-  readonly status: 200 | 201 | 204
-  readonly response: TSchema | null
   readonly handle: (context: ExportContext<Static<Query>, Static<Body>>) => Promise<unknown>
 }
 
