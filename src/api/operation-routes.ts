@@ -1,5 +1,6 @@
 // Operations as HTTP routes: admission, input, output.
 
+import type { TObject, TSchema } from 'typebox'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { errorReply } from '../http/reply.ts'
 import {
@@ -77,12 +78,20 @@ function operationRoute(operation: Operation, options: Rooms): Route {
       url: urlOf(request, options.siteUrl),
       address: options.addressOf(request),
       params: request.params,
-      query: query === null ? {} : readInput(query, Object.fromEntries(new URLSearchParams(request.query))),
+      query: query === null ? {} : readInput(query, filtersIn(query, request.query)),
       body: body === null ? null : readInput(body, parseJsonBody(request)),
     }
     return replyOf(operation, await operation.run(admitted), request.headers['if-none-match'])
   }
   return route(path, [method], (request) => handle(request).catch(challenge))
+}
+
+/** What a query string says. A filter by a UUID or a moment that is left blank is none. */
+function filtersIn({ properties }: TObject, query: string): object {
+  const given = [...new URLSearchParams(query)]
+  // Of properties that are there: any TypeBox schema.
+  const hasFormat = (name: string): boolean => 'format' in ((properties[name] ?? {}) as TSchema)
+  return Object.fromEntries(given.filter(([name, value]) => value !== '' || !hasFormat(name)))
 }
 
 /** Answers the methods that `path` does not have, once the caller has shown the right to know. */

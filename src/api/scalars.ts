@@ -34,6 +34,9 @@ const formats: Readonly<Record<string, { pattern: RegExp; detail: string }>> = {
   },
 }
 
+/** An address may be left blank, but what is no text where it is stored cannot. */
+const neverBlank: ReadonlySet<string | undefined> = new Set(['uuid', 'date-time'])
+
 /** Reads text: numbers are printed, space around it goes, blank is refused where `minLength` is 1. */
 export function readText(schema: InputSchema, value: unknown, attr: string | null): string {
   if (typeof value !== 'string' && typeof value !== 'number')
@@ -45,7 +48,8 @@ export function readText(schema: InputSchema, value: unknown, attr: string | nul
     throw fault('max_length', attr, `Ensure this field has no more than ${schema.maxLength} characters.`)
   }
   const format = schema.format === undefined ? undefined : formats[schema.format]
-  if (text !== '' && format !== undefined && !isOf(format.pattern, schema.format, text)) {
+  const isLeftBlank = text === '' && !neverBlank.has(schema.format)
+  if (!isLeftBlank && format !== undefined && !isOf(format.pattern, schema.format, text)) {
     throw fault('invalid_input', attr, format.detail)
   }
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {

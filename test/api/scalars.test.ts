@@ -84,6 +84,9 @@ const texts: [schema: object, unknown, unknown][] = [
   [{ format: 'email' }, 'a b@c.de', noEmail],
   [{ format: 'uuid' }, '0191E9CE-9a87-7000-8000-000000000000', '0191E9CE-9a87-7000-8000-000000000000'],
   [{ format: 'uuid' }, '0191', noUuid],
+  [{ format: 'uuid' }, '', noUuid],
+  [{ format: 'email' }, '', ''],
+  [{ format: 'uri' }, '', ''],
   [{ format: 'uri' }, 'https://a.b/c', 'https://a.b/c'],
   [{ format: 'uri' }, 'javascript:alert(1)', 'invalid_input: Enter a valid URL.'],
   [{ format: 'date-time' }, '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z'],
@@ -100,7 +103,7 @@ for (const [schema, sent, expected] of texts) {
   })
 }
 
-for (const sent of ['not a date', '2021-01-01T00:00:00', '2021-01-01', '2021-13-01T00:00:00Z']) {
+for (const sent of ['', 'not a date', '2021-01-01T00:00:00', '2021-01-01', '2021-13-01T00:00:00Z']) {
   t.test(`no moment: ${sent}`, async (t) => {
     const refused = outcome(() => readText({ format: 'date-time' }, sent, null))
     t.match(refused, /^invalid_input: Datetime has wrong format\. Use one of these formats instead: /)

@@ -60,6 +60,15 @@ t.test('refuses what it does not know, by field', async (t) => {
     await send('POST', exportsPath, { ...s3, destination: { type: 'FTP', config: {} } }),
     choice('FTP', 'destination__type'),
   )
+  t.strictSame(
+    await send('POST', exportsPath, { ...noOp, start_at: '' }),
+    invalid(
+      'invalid_input',
+      'Datetime has wrong format. Use one of these formats instead: ' +
+        'YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+      'start_at',
+    ),
+  )
   const csv = { type: 'S3', config: { ...s3.destination.config, file_format: 'CSV' } }
   t.strictSame(
     await send('POST', exportsPath, { ...s3, destination: csv }),
@@ -166,7 +175,10 @@ t.test('a deleted one is gone', async (t) => {
 
 t.test('its log has pages of at most 500, and no other method', async (t) => {
   const path = await makeExport(world)
-  t.strictSame(await get(`${path}logs/`), [200, { count: 0, next: null, previous: null, results: [] }])
+  t.strictSame(await get(`${path}logs/?after=&level=`), [
+    200,
+    { count: 0, next: null, previous: null, results: [] },
+  ])
   t.strictSame(
     await get(`${path}logs/?limit=501`),
     invalid('max_value', 'Ensure this value is less than or equal to 500.', 'limit'),

@@ -143,6 +143,10 @@ t.test('administrators and owners change it, and nothing but what may be changed
     await send('PATCH', ours, { enforce_2fa: 'maybe' }),
     invalid('invalid_input', 'Must be a valid boolean.', 'enforce_2fa'),
   )
+  t.strictSame(
+    await send('PATCH', ours, { logo_media_id: '' }),
+    invalid('invalid_input', 'Must be a valid UUID.', 'logo_media_id'),
+  )
   t.strictSame(await get(ours, 'phx_owner'), [200, after])
 })
 
