@@ -1,5 +1,6 @@
 import t from 'tap'
 import { addKey, ids, jsonOf, openWorld, validationError } from '../api/world.ts'
+import { userOf } from '../contract/answers.ts'
 
 const path = '/api/projects/1/explicit_members/'
 const now = '2024-05-01T12:00:00Z'
@@ -41,17 +42,7 @@ t.test('an administrator lets a member in, who is then one of the project', asyn
     parent_membership_id: people.find((one) => one.name === 'member')?.membership,
     joined_at: now,
     updated_at: now,
-    user: {
-      id: 1,
-      uuid: uuidOf('member'),
-      distinct_id: 'member',
-      first_name: '',
-      last_name: '',
-      email: 'member@spate.example',
-      is_email_verified: null,
-      hedgehog_config: null,
-      role_at_organization: null,
-    },
+    user: userOf(1, 'member', uuidOf('member')),
     effective_level: 1,
   })
   t.strictSame(jsonOf(await world.get(path)), [{ id, ...made }])

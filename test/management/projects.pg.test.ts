@@ -1,62 +1,10 @@
 import t from 'tap'
 import { addKey, ids, jsonOf, openWorld, type World } from '../api/world.ts'
+import { fullForm, shortForm } from './project-forms.ts'
 
 const nested = `/api/organizations/${ids.ours}/projects/`
 
-const shortForm = {
-  id: 1,
-  organization: ids.ours,
-  api_token: 'phc_1',
-  name: 'Default project',
-  completed_snippet_onboarding: false,
-  has_completed_onboarding_for: null,
-  ingested_event: false,
-  is_demo: false,
-  timezone: 'UTC',
-  access_control: false,
-}
-
-const defaults = {
-  product_description: null,
-  app_urls: [],
-  slack_incoming_webhook: null,
-  anonymize_ips: false,
-  test_account_filters: [],
-  test_account_filters_default_checked: null,
-  path_cleaning_filters: [],
-  data_attributes: ['data-attr'],
-  person_display_name_properties: null,
-  correlation_config: {},
-  autocapture_opt_out: null,
-  autocapture_exceptions_opt_in: null,
-  autocapture_web_vitals_opt_in: null,
-  autocapture_web_vitals_allowed_metrics: null,
-  autocapture_exceptions_errors_to_ignore: null,
-  capture_console_log_opt_in: true,
-  capture_performance_opt_in: true,
-  session_recording_opt_in: false,
-  session_recording_sample_rate: null,
-  session_recording_minimum_duration_milliseconds: null,
-  session_recording_linked_flag: null,
-  session_recording_network_payload_capture_config: null,
-  session_replay_config: null,
-  survey_config: null,
-  week_start_day: null,
-  primary_dashboard: null,
-  live_events_columns: null,
-  recording_domains: null,
-  inject_web_apps: null,
-  extra_settings: null,
-  modifiers: null,
-  surveys_opt_in: null,
-  heatmaps_opt_in: null,
-  flags_persistence_default: false,
-  monthly_event_quota: null,
-  has_group_types: false,
-  person_on_events_querying_enabled: 'true',
-  default_modifiers: '{}',
-  product_intents: '[]',
-}
+const own = { id: 1, api_token: 'phc_1' }
 
 async function stored(world: World, id: number): Promise<object | undefined> {
   return (await world.postgres.query('select * from project where id = $1', [id])).rows[0]
@@ -68,7 +16,7 @@ t.test('lists the short form', async (t) => {
   t.equal(page.count, 2)
   const { uuid, ...first } = page.results[0]
   t.match(uuid, /^[0-9a-f-]{36}$/)
-  t.strictSame(first, shortForm)
+  t.strictSame(first, { ...shortForm, ...own })
   const all = jsonOf(await world.get('/api/projects/'))
   t.strictSame(all.results, page.results)
   await addKey(world.postgres, 'phx_second', 1, { projects: [2, 3] })
@@ -83,7 +31,7 @@ t.test('shows the full form on every way to a project', async (t) => {
     const reply = await world.get(path)
     t.equal(reply.status, 200, path)
     const { uuid, created_at, updated_at, live_events_token, ...project } = jsonOf(reply)
-    t.strictSame(sorted(project), sorted({ ...shortForm, ...defaults, effective_membership_level: 1 }))
+    t.strictSame(sorted(project), sorted({ ...fullForm, ...own, effective_membership_level: 1 }))
     t.match(created_at, /Z$/)
     t.match(updated_at, /Z$/)
     const [head, claims, signature] = live_events_token.split('.')
