@@ -74,7 +74,8 @@ const rules: Readonly<Record<BuiltType, Rules>> = {
     ...table,
     port: rule('port', { default: 5439 }),
     properties_data_type: rule('text', { default: 'varchar', choices: ['varchar', 'super'] }),
-    mode: rule('text', { default: 'INSERT', choices: ['INSERT', 'COPY'] }),
+    // PostHog has COPY, too: by way of S3.
+    mode: rule('text', { default: 'INSERT', choices: ['INSERT'] }),
     // Its parts hold keys to a bucket, so all of it is a secret.
     copy_inputs: rule('object', { isSecret: true }),
     ...eventFilters,

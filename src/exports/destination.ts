@@ -46,9 +46,6 @@ export function readConfig(type: BuiltType, given: GivenConfig): DestinationConf
   }
   const config = Object.fromEntries(known.map(([key, rule]) => [key, readKey(given, key, rule)]))
   if (type === 'S3') checkFileFormat(config)
-  if (type === 'Redshift' && config.mode === 'COPY' && config.copy_inputs === null) {
-    throw fault('Configuration missing required inputs: copy_inputs.')
-  }
   return config
 }
 

@@ -1,7 +1,7 @@
 // Tables of other people's databases: how names are written, and which types columns get in a table that an export
 // makes. Pure.
 
-import type { Column, ColumnType } from './delivery.ts'
+import type { Column, ColumnType, RunSubject } from './delivery.ts'
 import type { DestinationConfig } from './destination.ts'
 
 export type ColumnTypes = Readonly<Record<ColumnType, string>>
@@ -51,6 +51,37 @@ export function createMarkTable(table: string): string {
   return `create table if not exists ${table} (
     run_id varchar(64) not null, chunk integer not null, delivered_at timestamptz not null, primary key (run_id, chunk)
   )`
+}
+
+/**
+ * The columns by which a row takes the place of an older one; null for rows that are only added. Events happen once;
+ * persons and sessions are exported whenever they have changed. A query's columns are its own.
+ */
+export function keyOf(
+  { model, hogqlQuery }: Pick<RunSubject, 'model' | 'hogqlQuery'>,
+  columns: readonly Column[],
+): readonly string[] | null {
+  if (model === 'events' || hogqlQuery !== null) return null
+  const key = ['team_id', model === 'persons' ? 'distinct_id' : 'session_id']
+  return key.every((name) => columns.some((column) => column.name === name)) ? key : null
+}
+
+/** Where the rows of a chunk wait that takes the place of others; gone with the connection. */
+export const stageName = 'spate_chunk'
+
+/** Statement that makes the waiting place, with the types that `table` has. */
+export function createStage(table: string, columns: readonly Column[]): string {
+  return `create temporary table ${stageName} as select ${columnList(columns)} from ${table} where false`
+}
+
+/** Statements that put the waiting rows in the place of those with the same key. */
+export function replaceRows(table: string, columns: readonly Column[], key: readonly string[]): string[] {
+  const same = key.map((name) => `${table}.${quoted(name)} = ${stageName}.${quoted(name)}`)
+  const list = columnList(columns)
+  return [
+    `delete from ${table} using ${stageName} where ${same.join(' and ')}`,
+    `insert into ${table} (${list}) select ${list} from ${stageName}`,
+  ]
 }
 
 export function columnList(columns: readonly Column[]): string {

@@ -8,26 +8,37 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { isPublicAddress, parseAddress } from '../outbound/public-address.ts'
 import { type Foreign, type ForeignAddress, openForeign } from '../postgres/foreign.ts'
 import { sqlState } from '../postgres/pool.ts'
-import type { Delivery, RunSubject, StagedChunk } from './delivery.ts'
+import type { Column, Delivery, RunSubject, StagedChunk } from './delivery.ts'
 import { failingWith } from './delivery-failure.ts'
 import type { DestinationConfig } from './destination.ts'
-import { createMarkTable, markTableName } from './postgres-columns.ts'
+import {
+  createMarkTable,
+  createStage,
+  keyOf,
+  markTableName,
+  replaceRows,
+  stageName,
+  tableName,
+} from './postgres-columns.ts'
 import { postgresFailure } from './postgres-failure.ts'
 
-/** How rows get into the table, in a transaction that is open. */
-export type WriteChunk = (foreign: Foreign, chunk: StagedChunk, signal: AbortSignal) => Promise<void>
-
-/** Runs `statement`, which makes `table` where it is missing. */
-export type MakeTable = (foreign: Foreign, table: string, statement: string) => Promise<void>
+/** How a database is written to. */
+export interface Dialect {
+  /** "The Postgres server", for sentences. */
+  readonly what: string
+  /** The statements that make a table of these columns, to be looked through by `key`. */
+  create(table: string, columns: readonly Column[], key: readonly string[] | null): string
+  /** Runs `statements`, which make `table`, where it is missing. */
+  makeTable(foreign: Foreign, table: string, statements: string): Promise<void>
+  /** Adds a chunk's rows to `table`, in a transaction that is open. */
+  write(foreign: Foreign, table: string, chunk: StagedChunk, signal: AbortSignal): Promise<void>
+}
 
 interface Parts {
   readonly config: DestinationConfig
   readonly run: RunSubject
   readonly outbound: Pick<Outbound, 'addressesOf'>
-  /** "The Postgres server", for sentences. */
-  readonly what: string
-  readonly makeTable: MakeTable
-  readonly write: WriteChunk
+  readonly dialect: Dialect
 }
 
 /** Beyond this a statement is stuck: a chunk takes seconds. */
@@ -35,9 +46,9 @@ const statementMsMax = 300_000
 /** What runs that never ended have left is taken away after this long. */
 const markMsMax = 30 * 86_400_000
 
-export function openDelivery({ config, run, outbound, what, makeTable, write }: Parts): Delivery {
+export function openDelivery({ config, run, outbound, dialect }: Parts): Delivery {
   const marks = markTableName(config)
-  const failureOf = (error: unknown) => postgresFailure(what, error)
+  const failureOf = (error: unknown) => postgresFailure(dialect.what, error)
   const inTransaction = async (
     signal: AbortSignal,
     body: (foreign: Foreign) => Promise<void>,
@@ -55,7 +66,7 @@ export function openDelivery({ config, run, outbound, what, makeTable, write }: 
   }
   const deliver: Delivery['deliver'] = (chunk, signal) =>
     inTransaction(signal, async (foreign) => {
-      await makeTable(foreign, marks, createMarkTable(marks))
+      await dialect.makeTable(foreign, marks, createMarkTable(marks))
       const { rowCount } = await foreign.query(
         `select 1 from ${marks} where run_id = $1 and chunk = $2::integer`,
         [run.runId, chunk.index],
@@ -65,7 +76,7 @@ export function openDelivery({ config, run, outbound, what, makeTable, write }: 
         `insert into ${marks} (run_id, chunk, delivered_at) values ($1, $2::integer, $3::timestamptz)`,
         [run.runId, chunk.index, momentText(0)],
       )
-      await write(foreign, chunk, signal)
+      await writeChunk(foreign, tableName(config), run, dialect, chunk, signal)
     })
   const finish: Delivery['finish'] = async (chunks, signal) => {
     if (chunks.length === 0) return
@@ -82,6 +93,23 @@ export function openDelivery({ config, run, outbound, what, makeTable, write }: 
     // Connections last for a chunk.
     async close() {},
   }
+}
+
+async function writeChunk(
+  foreign: Foreign,
+  table: string,
+  run: RunSubject,
+  dialect: Dialect,
+  chunk: StagedChunk,
+  signal: AbortSignal,
+): Promise<void> {
+  const { columns } = chunk
+  const key = keyOf(run, columns)
+  await dialect.makeTable(foreign, table, dialect.create(table, columns, key))
+  if (key === null) return await dialect.write(foreign, table, chunk, signal)
+  await foreign.query(createStage(table, columns))
+  await dialect.write(foreign, stageName, chunk, signal)
+  for (const statement of replaceRows(table, columns, key)) await foreign.query(statement)
 }
 
 /** A moment from now. Not the server's own: Redshift has no clock for statements that write. */

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream'
 import type { Foreign } from '../postgres/foreign.ts'
 import { sqlState } from '../postgres/pool.ts'
 import { DeliveryError, type Destination, type StagedChunk } from './delivery.ts'
-import { columnList, createTable, postgresTypes, tableName } from './postgres-columns.ts'
-import { type MakeTable, openDelivery, type WriteChunk } from './postgres-delivery.ts'
+import { columnList, createTable, postgresTypes, quoted } from './postgres-columns.ts'
+import { type Dialect, openDelivery } from './postgres-delivery.ts'
 import { tamedCsv } from './tamed-numbers.ts'
 
 const pieceBytes = 256 * 1024
@@ -17,22 +17,27 @@ export const postgresDestination: Destination = {
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {
-    const table = tableName(config)
-    const write: WriteChunk = async (foreign, chunk, signal) => {
-      await makeTable(foreign, table, createTable(table, chunk.columns, postgresTypes))
-      const rowCount = await copyChunk(foreign, table, chunk, signal)
-      if (rowCount === chunk.recordCount) return
-      const sentence = `The database took ${rowCount} rows of ${chunk.recordCount}.`
-      throw new DeliveryError('temporary', sentence)
-    }
-    return openDelivery({ config, run, outbound, what: 'The Postgres server', makeTable, write })
+    return openDelivery({ config, run, outbound, dialect: postgresDialect })
   },
 }
 
-/** Asks first: `create table if not exists` wants the right to create even where there is nothing to create. */
-const makeTable: MakeTable = async (foreign, table, statement) => {
-  const { rows } = await foreign.query<{ found: string | null }>('select to_regclass($1) as found', [table])
-  if (rows[0]?.found === null) await foreign.query(statement)
+const postgresDialect: Dialect = {
+  what: 'The Postgres server',
+  create(table, columns, key) {
+    const made = createTable(table, columns, postgresTypes)
+    // Of one column, and by its hash: a session's id may be longer than what other indexes hold.
+    return key === null ? made : `${made}; create index on ${table} using hash (${quoted(key.at(-1)!)})`
+  },
+  /** Asks first: `create table if not exists` wants the right to create even where there is nothing to create. */
+  async makeTable(foreign, table, statements) {
+    const { rows } = await foreign.query<{ found: string | null }>('select to_regclass($1) as found', [table])
+    if (rows[0]?.found === null) await foreign.query(statements)
+  },
+  async write(foreign, table, chunk, signal) {
+    const rowCount = await copyChunk(foreign, table, chunk, signal)
+    if (rowCount === chunk.recordCount) return
+    throw new DeliveryError('temporary', `The database took ${rowCount} rows of ${chunk.recordCount}.`)
+  },
 }
 
 /**

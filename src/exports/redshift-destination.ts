@@ -1,17 +1,18 @@
 // Redshift, which speaks the protocol of Postgres and much of its SQL, but takes no rows by COPY from a connection:
-// they go in by INSERT, many at a time. Its COPY reads from S3, which the mode COPY would be; it is not built.
+// they go in by INSERT, many at a time. Its COPY reads from S3, which the mode COPY would be; that is not built, and
+// refused where destinations are read.
 
 import type { Foreign } from '../postgres/foreign.ts'
 import { csvRows, type Row } from './csv-rows.ts'
 import { type Column, DeliveryError, type Destination } from './delivery.ts'
 import {
+  type ColumnTypes,
   columnList,
   createTable,
   redshiftTextBytesMax,
   redshiftTypes,
-  tableName,
 } from './postgres-columns.ts'
-import { type MakeTable, openDelivery, type WriteChunk } from './postgres-delivery.ts'
+import { type Dialect, openDelivery } from './postgres-delivery.ts'
 
 /** Redshift's limit, of a statement. */
 const paramsMax = 32_767
@@ -22,13 +23,18 @@ export const redshiftDestination: Destination = {
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {
-    if (config.mode === 'COPY') {
-      throw new DeliveryError('permanent', 'The mode COPY is not built. Set mode to INSERT.')
-    }
-    const types = redshiftTypes(config)
-    const table = tableName(config)
-    const write: WriteChunk = async (foreign, { path, columns }, signal) => {
-      await makeTable(foreign, table, createTable(table, columns, types))
+    return openDelivery({ config, run, outbound, dialect: redshiftDialect(redshiftTypes(config)) })
+  },
+}
+
+function redshiftDialect(types: ColumnTypes): Dialect {
+  return {
+    what: 'Redshift',
+    create: (table, columns) => createTable(table, columns, types),
+    async makeTable(foreign, _table, statement) {
+      await foreign.query(statement)
+    },
+    async write(foreign, table, { path, columns }, signal) {
       const texts = columns.map(({ type }) => types[type].startsWith('varchar'))
       let batch: Row[] = []
       let bytes = 0
@@ -44,13 +50,8 @@ export const redshiftDestination: Destination = {
         bytes += size
       }
       await insert(foreign, table, columns, types.json, batch)
-    }
-    return openDelivery({ config, run, outbound, what: 'Redshift', makeTable, write })
-  },
-}
-
-const makeTable: MakeTable = async (foreign, _table, statement) => {
-  await foreign.query(statement)
+    },
+  }
 }
 
 async function insert(

@@ -61,7 +61,6 @@ t.test('names the keys that are missing', async (t) => {
     ['S3', { ...s3, region: ' ' }, 'region'],
     ['Postgres', { ...database, password: null }, 'password'],
     ['Redshift', {}, 'user, password, host, database'],
-    ['Redshift', { ...database, mode: 'COPY' }, 'copy_inputs'],
     ['HTTP', { url: 'https://example.com' }, 'token'],
     // A prototype has no keys of anybody's config.
     ['HTTP', Object.create({ url: 'x', token: 'y' }), 'url, token'],

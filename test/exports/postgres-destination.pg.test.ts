@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import type { StagedChunk } from '../../src/exports/delivery.ts'
+import type { RunSubject, StagedChunk } from '../../src/exports/delivery.ts'
 import { postgresDestination } from '../../src/exports/postgres-destination.ts'
 import { rowsOf } from '../support/cluster.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { type PostgresFront, startPostgresFront } from '../support/postgres-front.ts'
 import { until } from '../support/until.ts'
 import { everythingOf } from './everything-of.ts'
+import { showReplacing } from './replacing.ts'
 import { columns, config, eventRows, never, outboundFor, stage, subject } from './staged.ts'
 
 interface World {
@@ -21,11 +22,17 @@ async function world(t: Test, speaksTls = false): Promise<World> {
   return { connectionString, front, sql: (text) => rowsOf(connectionString, text) }
 }
 
-function open(t: Test, { connectionString, front }: World, more: object = {}, allow = '127.0.0.1') {
+function open(
+  t: Test,
+  { connectionString, front }: World,
+  more: object = {},
+  allow = '127.0.0.1',
+  run: RunSubject = subject,
+) {
   const database = /@\/(\w+)\?/.exec(connectionString)![1]
   const place = { user: 'spate', password: 'open sesame', host: 'localhost', port: front.port, database }
   const given = config('Postgres', { ...place, ...more })
-  return postgresDestination.open(given, subject, outboundFor(t, allow), never)
+  return postgresDestination.open(given, run, outboundFor(t, allow), never)
 }
 
 const csv = postgresDestination.format(config('NoOp', {}))
@@ -119,6 +126,18 @@ t.test('a chunk that fails leaves nothing, and arrives once what was wrong is me
   await place.sql('alter table events drop constraint one')
   t.equal(await failure(), null)
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 3 }])
+})
+
+t.test('persons and sessions that have changed take the place of what was known', async (t) => {
+  const place = await world(t)
+  const persons = await open(t, place, {}, '127.0.0.1', { ...subject, model: 'persons' })
+  await showReplacing(t, persons, place.sql)
+  const given = { table_name: 'queried' }
+  const run = { ...subject, model: 'persons' as const, hogqlQuery: 'select 1' }
+  const queried = await open(t, place, given, '127.0.0.1', run)
+  const chunk = await stage(t, csv)
+  for (const index of [0, 1]) await queried.deliver({ ...chunk, index: index + 7 }, never)
+  t.same(await place.sql('select count(*)::integer as n from queried'), [{ n: 6 }])
 })
 
 t.test('a number that jsonb does not hold becomes text, and keeps no other event out', async (t) => {

@@ -7,9 +7,10 @@ import { redshiftDestination } from '../../src/exports/redshift-destination.ts'
 import { rowsOf } from '../support/cluster.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { startPostgresFront } from '../support/postgres-front.ts'
+import { showReplacing } from './replacing.ts'
 import { columns, config, eventRows, never, outboundFor, stage, subject } from './staged.ts'
 
-async function open(t: Test, more: Readonly<Record<string, unknown>> = {}) {
+async function open(t: Test, more: Readonly<Record<string, unknown>> = {}, run = subject) {
   const { connectionString } = await freshDatabase(t, true)
   const front = await startPostgresFront(t, connectionString)
   const sql = (text: string) => rowsOf(connectionString, text)
@@ -18,7 +19,7 @@ async function open(t: Test, more: Readonly<Record<string, unknown>> = {}) {
   const database = /@\/(\w+)\?/.exec(connectionString)![1]
   const place = { user: 'spate', password: 'open sesame', host: '127.0.0.1', port: front.port, database }
   const given = config('Redshift', { ...place, ...more })
-  const delivery = await redshiftDestination.open(given, subject, outboundFor(t), never)
+  const delivery = await redshiftDestination.open(given, run, outboundFor(t), never)
   return { delivery, sql }
 }
 
@@ -87,9 +88,15 @@ t.test('a value that is too long is named, and nothing of its chunk is stored', 
   t.same(await sql('select length(properties) as n from events'), [{ n: 65_535 }])
 })
 
-t.test('the mode COPY is not built', async (t) => {
+t.test('the mode COPY is refused where destinations are read', async (t) => {
   const copy_inputs = { s3_bucket: 'b', region_name: 'r', authorization: 'role' }
   await t.rejects(open(t, { mode: 'COPY', copy_inputs }), {
-    message: 'The mode COPY is not built. Set mode to INSERT.',
+    code: 'invalid_input',
+    detail: "Configuration has invalid value: 'mode' must be one of INSERT.",
   })
+})
+
+t.test('a person that has changed takes the place of what was known', async (t) => {
+  const { delivery, sql } = await open(t, {}, { ...subject, model: 'persons' })
+  await showReplacing(t, delivery, sql)
 })
