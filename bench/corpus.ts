@@ -16,7 +16,11 @@ import { createIdentityTemplate } from './identity-event.ts'
 import { createRandom, type Random } from './random.ts'
 import type { StoredEvent } from './stored-event.ts'
 
-export const templateCount = 256
+/** Kinds of browser and screen. A visitor keeps to one: what is on a person changes seldom. */
+const deviceCount = 16
+/** A template of each event name for each device. */
+const templatesOfDevice = 30
+export const templateCount = deviceCount * templatesOfDevice
 export const personCount = 10_000
 /** So many ids meet in identity events, for so many requests: few enough that persons merge. */
 const circleSize = 12
@@ -42,9 +46,11 @@ export interface CorpusEvent {
 
 export function createCorpus(seed: number, projectApiKey: string): Corpus {
   const random = createRandom(seed)
-  const templates = Array.from({ length: templateCount }, (_, index) =>
-    drawTemplate(random, index, projectApiKey),
-  )
+  const templates: Template[] = []
+  for (let device = 0; device < deviceCount; device++) {
+    const ofDevice = createDevice(random)
+    for (const event of eventNames) templates.push(drawTemplate(random, event, ofDevice, projectApiKey))
+  }
   return { seed, projectApiKey, templates }
 }
 
@@ -65,15 +71,21 @@ export function drawEvent(corpus: Corpus, random: Random, uuid: string, place: E
   const laneBit = lane === 'historical' ? 1 : 0
   const isIdentity = random.next() < identityShare
   const draw = (): number => (isIdentity ? acquaintance(random, request, laneBit) : visitor(random, laneBit))
+  const person = draw()
   return {
     template: isIdentity
       ? createIdentityTemplate(random, lane, () => distinctIdOf(draw()))
-      : random.pick(corpus.templates),
+      : pageOf(corpus, random, person),
     uuid,
-    person: draw(),
+    person,
     insertId: random.text(16),
     timeMs: epochMs + (request + index) * 3 + random.below(1000),
   }
+}
+
+/** One of the events that a visitor's device sends. */
+function pageOf({ templates }: Corpus, random: Random, person: number): Template {
+  return templates[((person >> 1) % deviceCount) * templatesOfDevice + random.below(templatesOfDevice)]!
 }
 
 function visitor(random: Random, laneBit: number): number {
@@ -146,41 +158,65 @@ const browsers = ['Chrome', 'Safari', 'Firefox', 'Microsoft Edge', 'Samsung Inte
 const systems = ['Windows', 'Mac OS X', 'iOS', 'Android', 'Linux'] as const
 const screens = ['1920x1080', '1440x900', '390x844', '412x915', '2560x1440'] as const
 const sections = ['pricing', 'docs', 'blog', 'product', 'account/settings', 'shop/shoes', 'search'] as const
+/** Pages that a campaign leads to, of all. */
+const landingShare = 0.05
+const campaigns = ['spring', 'launch-week', 'retargeting', 'brand', 'comparison', 'webinar'] as const
 const referrers = ['$direct', 'www.google.com', 'news.ycombinator.com', 'www.linkedin.com', 't.co'] as const
 
-function drawTemplate(random: Random, index: number, projectApiKey: string): Template {
-  const event = eventNames[index % eventNames.length]!
-  const properties = createProperties(random, event, projectApiKey)
-  const person =
-    event === '$identify'
-      ? { $set: { email: `${random.text(8)}@example.com`, plan: random.pick(['free', 'team', 'scale']) } }
-      : {}
-  return createTemplate(event, properties, person)
+/** What a visitor's browser says with every event, and who the visitor is. */
+interface Device {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly width: number
+  readonly height: number
+  readonly person: Template['person']
 }
 
-function createProperties(random: Random, event: string, projectApiKey: string): Record<string, unknown> {
-  const [width, height] = random.pick(screens).split('x').map(Number)
+function createDevice(random: Random): Device {
+  const [width = 0, height = 0] = random.pick(screens).split('x').map(Number)
+  return {
+    width,
+    height,
+    properties: {
+      $os: random.pick(systems),
+      $os_version: `${random.below(14) + 1}.${random.below(9)}.0`,
+      $browser: random.pick(browsers),
+      $browser_version: 90 + random.below(40),
+      $browser_language: random.pick(['en-US', 'de-DE', 'fr-FR', 'ja-JP', 'pt-BR']),
+      $device_type: width > 500 ? 'Desktop' : 'Mobile',
+      $raw_user_agent: `Mozilla/5.0 (X11; Linux x86_64) Chrome/${90 + random.below(40)}.0.0.0`,
+      $screen_width: width,
+      $screen_height: height,
+      $timezone: random.pick(['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC']),
+      $lib: 'web',
+      $lib_version: `1.${random.below(300)}.${random.below(9)}`,
+    },
+    person: {
+      $set: { email: `${random.text(8)}@example.com`, plan: random.pick(['free', 'team', 'scale']) },
+    },
+  }
+}
+
+function drawTemplate(random: Random, event: string, device: Device, projectApiKey: string): Template {
+  const properties = createProperties(random, event, device, projectApiKey)
+  return createTemplate(event, properties, event === '$identify' ? device.person : {})
+}
+
+function createProperties(
+  random: Random,
+  event: string,
+  { properties, width, height }: Device,
+  projectApiKey: string,
+): Record<string, unknown> {
   const path = `/${random.pick(sections)}/${random.text(6)}`
   const referrer = random.pick(referrers)
   return {
     token: projectApiKey,
-    $os: random.pick(systems),
-    $os_version: `${random.below(14) + 1}.${random.below(9)}.0`,
-    $browser: random.pick(browsers),
-    $browser_version: 90 + random.below(40),
-    $browser_language: random.pick(['en-US', 'de-DE', 'fr-FR', 'ja-JP', 'pt-BR']),
-    $device_type: (width ?? 0) > 500 ? 'Desktop' : 'Mobile',
+    ...properties,
     $current_url: `https://example.com${path}?ref=${random.text(10)}`,
     $host: 'example.com',
     $pathname: path,
-    $raw_user_agent: `Mozilla/5.0 (X11; Linux x86_64) Chrome/${90 + random.below(40)}.0.0.0`,
-    $screen_width: width,
-    $screen_height: height,
-    $viewport_width: (width ?? 0) - random.below(40),
-    $viewport_height: (height ?? 0) - random.below(200),
-    $lib: 'web',
-    $lib_version: `1.${random.below(300)}.${random.below(9)}`,
-    $timezone: random.pick(['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC']),
+    $viewport_width: width - random.below(40),
+    $viewport_height: height - random.below(200),
     $session_id: sessionId(random),
     $window_id: sessionId(random),
     $referrer: referrer === '$direct' ? referrer : `https://${referrer}/`,
@@ -188,11 +224,17 @@ function createProperties(random: Random, event: string, projectApiKey: string):
     $is_identified: random.next() < 0.4,
     '$feature/new-onboarding': random.pick(['control', 'test']),
     title: `${random.pick(sections)} – “${random.text(8)}” café`,
-    utm_source: random.pick(['newsletter', 'google', 'partner', null]),
-    utm_campaign: random.text(10),
+    ...visitProperties(random),
     price: random.below(100_000) / 100,
     ...ownProperties(random, event),
   }
+}
+
+/** A page that an advertisement led to says so, and that is a change of the person; the others name the way within. */
+function visitProperties(random: Random): Record<string, unknown> {
+  return random.next() < landingShare
+    ? { utm_source: random.pick(['newsletter', 'google', 'partner']), utm_campaign: random.pick(campaigns) }
+    : { section: random.pick(['header', 'footer', 'sidebar', null]), placement: random.text(10) }
 }
 
 function sessionId(random: Random): string {

@@ -31,6 +31,19 @@ t.test('events have the size, the properties and the variety of what posthog-js 
   t.ok(new Set(events.map(({ template }) => template)).size >= 200)
 })
 
+t.test('a visitor keeps to one device, and an event seldom says anything new of the person', async (t) => {
+  const events = buildRequest(corpus, 0, 0, 'large').events.filter((event) => !isTelling(event))
+  const devices = new Map<number, Set<unknown>>()
+  for (const { person, template } of events) {
+    const known = devices.get(person) ?? new Set()
+    devices.set(person, known.add(template.properties.$raw_user_agent))
+  }
+  t.ok(devices.size > 500)
+  t.ok([...devices.values()].every(({ size }) => size === 1))
+  const landings = events.filter(({ template }) => 'utm_campaign' in template.properties)
+  t.ok(landings.length > 0 && landings.length < events.length / 10, `${landings.length} of ${events.length}`)
+})
+
 t.test('a fifth of the events tell who is who, of few people, and lanes have none in common', async (t) => {
   const requests = (['large', 'historical'] as const).map((shape) => buildRequest(corpus, 0, 100, shape))
   const [realtime, historical] = requests.map(({ events }) => events.map((one) => JSON.parse(eventText(one))))
