@@ -29,6 +29,8 @@ export interface Access {
   readonly level: Level | null
   /** What it counts against; `management` when it says nothing. */
   readonly allowance?: AllowanceName
+  /** A project secret API key opens it as well, for its own project. Nobody in particular asks then. */
+  readonly takesProjectSecret?: true
 }
 
 /** Kinds of requests that are counted apart: servers that evaluate flags ask for their definitions all the time. */
@@ -137,6 +139,14 @@ const table: Readonly<Record<string, Access>> = {
   'PATCH /api/organizations/:id': { scope: 'organization:write', level: levels.administrator },
   'PATCH /api/organizations/:organization_id/projects/:id': { scope: 'project:write', level: levels.member },
   'PATCH /api/projects/:id': { scope: 'project:write', level: levels.member },
+  'PATCH /api/projects/:project_id/rotate_secret_token': {
+    scope: 'project:write',
+    level: levels.administrator,
+  },
+  'PATCH /api/projects/:project_id/delete_secret_token_backup': {
+    scope: 'project:write',
+    level: levels.administrator,
+  },
   'POST /api/organizations/:organization_id/projects': {
     scope: 'project:write',
     level: levels.administrator,
@@ -150,16 +160,19 @@ const table: Readonly<Record<string, Access>> = {
     scope: 'feature_flag:read',
     level: levels.member,
     allowance: 'definitions',
+    takesProjectSecret: true,
   },
   'GET /api/feature_flag/local_evaluation': {
     scope: 'feature_flag:read',
     level: levels.member,
     allowance: 'definitions',
+    takesProjectSecret: true,
   },
   'GET /flags/definitions': {
     scope: 'feature_flag:read',
     level: levels.member,
     allowance: 'definitions',
+    takesProjectSecret: true,
   },
   ...ofMembers('/api/projects/:project_id/feature_flags', 'feature_flag', [...itemRows, ...activityRows]),
   ...ofMembers('/api/projects/:project_id/cohorts', 'cohort', [

@@ -3,8 +3,8 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 
-/** `phc_`: project API key, public. `phx_`: personal API key, secret. */
-export type KeyPrefix = 'phc_' | 'phx_'
+/** `phc_`: project API key, public. `phx_`: personal API key, secret. `phs_`: project secret API key. */
+export type KeyPrefix = 'phc_' | 'phx_' | 'phs_'
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const keyBytes = 32

@@ -13,12 +13,12 @@ import {
 } from '../http/route.ts'
 import { assert } from '../lib/assert.ts'
 import { isBusy, type Postgres } from '../postgres/pool.ts'
-import { type Access, accessOf, isGranted, type TenantInPath, tenantIn } from './access.ts'
+import { type Access, accessOf, isGranted, levels, type TenantInPath, tenantIn } from './access.ts'
 import { readInput } from './input.ts'
 import { checkReadable } from './input-schema.ts'
 import { jsonBodyBytesMax, parseJsonBody } from './json-body.ts'
 import { type Admitted, JsonText, type Operation } from './operation.ts'
-import type { Authentication, Principal } from './principal.ts'
+import { type Authentication, isProjectSecret, type Principal } from './principal.ts'
 import {
   checkLevel,
   checkProjectScope,
@@ -136,6 +136,8 @@ type Admission = Pick<Admitted, 'principal' | 'sql' | 'organization' | 'project'
 async function admit(door: Door, request: HttpRequest, options: Rooms): Promise<Admission> {
   const { access, path } = door
   if (access.scope === 'public') return { principal: null, sql: null, organization: null, project: null }
+  if (access.takesProjectSecret && isProjectSecret(request.headers.authorization))
+    return await admitProject(door, request, options)
   const principal = await options.authentication.authenticate(
     request.headers.authorization,
     options.addressOf(request),
@@ -153,6 +155,30 @@ async function admit(door: Door, request: HttpRequest, options: Rooms): Promise<
     checkLevel(entered, access.level)
   }
   return { principal, sql: options.turns.of(principal.userId, sql), organization, project }
+}
+
+/** Nobody: who asks with the key of a project is no user. */
+const nobody = 0
+
+/** Errors: whatever keeps the caller out; permission_denied for another project than the key's. */
+async function admitProject(
+  { access, tenant }: Door,
+  request: HttpRequest,
+  options: Rooms,
+): Promise<Admission> {
+  const { authentication, addressOf, projectOfToken, postgres, turns } = options
+  const { id, organizationId } = await authentication.authenticateProject(
+    request.headers.authorization,
+    addressOf(request),
+    access.allowance,
+  )
+  const given = tenant?.param ? (request.params[tenant.param] ?? '') : current
+  const token = given === current ? new URLSearchParams(request.query).get('token') : null
+  const asked = token ? await projectOfToken(token) : given === current ? id : Number(given)
+  if (asked !== id) throw new ServiceError('permission_denied')
+  const project: Project = { id, organization: { id: organizationId, level: levels.member } }
+  const sql = turns.of(-id, projectSql(postgres, nobody, project))
+  return { principal: null, sql, organization: null, project }
 }
 
 interface Tenant {

@@ -95,6 +95,7 @@ export class JsonText {
   }
 }
 
+// An operation that a project secret API key opens (access.ts) has no principal then, and must not look at it.
 // The casts below hold because `query` and `body` come from `readInput` by these very schemas, and because the path of
 // the operation decides which of principal, sql, organization and project are there (operation-routes.ts).
 

@@ -35,6 +35,17 @@ export interface Authentication {
    * postgres_unavailable.
    */
   authenticate(authorization: string, address: string, allowance?: AllowanceName): Promise<Principal>
+  /** The same for a project secret API key, and the project it is of. */
+  authenticateProject(
+    authorization: string,
+    address: string,
+    allowance?: AllowanceName,
+  ): Promise<SecretProject>
+}
+
+export interface SecretProject {
+  readonly id: number
+  readonly organizationId: string
 }
 
 interface AuthenticationOptions {
@@ -77,6 +88,16 @@ const findKey = `
   where key.secure_value = $1 and key.revoked_at is null and app_user.is_active
     and (key.expires_at is null or key.expires_at > to_timestamp($2))`
 
+const findProjectKey = `
+  select project.id, project.organization_id as "organizationId"
+  from project_secret_key key join project on project.id = key.project_id
+  where key.secure_value = $1`
+
+/** True for a credential that says it is a project's. */
+export function isProjectSecret(authorization: string): boolean {
+  return bearer.exec(authorization)?.[1]?.startsWith('phs_') === true
+}
+
 export function openAuthentication(options: AuthenticationOptions): Authentication {
   const { postgres, rateLimit, clock, log } = options
   const authenticate: Authentication['authenticate'] = async (authorization, address, allowance) => {
@@ -95,7 +116,23 @@ export function openAuthentication(options: AuthenticationOptions): Authenticati
     if (row.is_stale) await noteUse(postgres, row.id, nowSeconds, log)
     return principalOf(row)
   }
-  return { authenticate }
+  const authenticateProject: Authentication['authenticateProject'] = async (
+    authorization,
+    address,
+    allowance,
+  ) => {
+    const keyHash = hashKey((bearer.exec(authorization)?.[1] ?? '').slice(0, keyLengthMax))
+    rateLimit.checkAddress(address, keyHash)
+    const project = (await postgres.query<SecretProject>(findProjectKey, [keyHash])).rows[0]
+    if (project === undefined) {
+      rateLimit.countFailure(address)
+      throw new ServiceError('authentication_failed')
+    }
+    // Users have positive ids.
+    rateLimit.countKey(keyHash, { keyId: `project ${project.id}`, userId: -project.id }, allowance)
+    return project
+  }
+  return { authenticate, authenticateProject }
 }
 
 /** A use that cannot be noted is no reason to refuse it. */

@@ -54,6 +54,7 @@ import { personExplain } from './person-explain.ts'
 import { personalKeyOperations } from './personal-keys.ts'
 import { personsList } from './persons-list.ts'
 import type { ProjectDeletions } from './project-deletions.ts'
+import { projectSecretOperations } from './project-secret.ts'
 import { projectOperations } from './projects.ts'
 import { queryCreate } from './query.ts'
 import { remoteConfig } from './remote-config.ts'
@@ -113,6 +114,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
     memberKeys(clock),
     ...currentUserOperations(clock),
     ...personalKeyOperations(clock),
+    ...projectSecretOperations(clock),
     ...projectOperations({ outbound, deletions, signLiveEvents, geoip, clock }),
     ...explicitMemberOperations(clock),
     ...inviteOperations(options.mailer, clock),

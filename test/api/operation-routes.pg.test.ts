@@ -8,6 +8,8 @@ import { requestOf } from '../support/http-request.ts'
 import { freshPostgres } from '../support/postgres.ts'
 import { addKey, ids, jsonOf, openWorld } from './world.ts'
 
+const notAsked = (): Promise<never> => Promise.reject(new Error('not asked'))
+
 t.test('an operation without a row in the access table cannot be served', async (t) => {
   const operation = userOperation({
     method: 'GET',
@@ -22,7 +24,7 @@ t.test('an operation without a row in the access table cannot be served', async 
     handle: () => ({}),
   })
   const postgres = await freshPostgres(t)
-  const authentication = { authenticate: () => Promise.reject(new Error('not asked')) }
+  const authentication = { authenticate: notAsked, authenticateProject: notAsked }
   const options = {
     postgres,
     authentication,
@@ -49,7 +51,7 @@ t.test('an operation whose input would not be checked cannot be served', async (
     handle: () => null,
   })
   const postgres = await freshPostgres(t)
-  const authentication = { authenticate: () => Promise.reject(new Error('not asked')) }
+  const authentication = { authenticate: notAsked, authenticateProject: notAsked }
   const options = {
     postgres,
     authentication,
