@@ -4,7 +4,8 @@
 const stepMsAim = 300
 const eventsMaxFirst = 2_000
 const eventsMaxMost = 50_000
-const eventsMaxLeast = 200
+/** On a crowded machine a step is slow whatever it takes: smaller ones would only be more. */
+const eventsMaxLeast = 1_000
 
 export class Pace {
   #eventsMax = eventsMaxFirst
