@@ -58,7 +58,7 @@ t.test('counts the persons that match, of all kinds of cohorts in one look', asy
   t.same(await told(world, list), [3, false, null], 'a list is counted when it is asked for')
 })
 
-t.test('counts again what has changed, and everything after an hour', async (t) => {
+t.test('counts again what has changed, and everything after ten minutes', async (t) => {
   const world = await openWorld(t)
   const id = await create(world, { name: 'pros', filters: tree(plan('pro')) })
   await addPerson(world.postgres, { number: 1, properties: '{"plan":"pro"}' })
@@ -66,15 +66,15 @@ t.test('counts again what has changed, and everything after an hour', async (t) 
   await counts.count()
   t.same(await told(world, id), [1, false, '2024-05-01T12:00:00Z'])
   await addPerson(world.postgres, { number: 2, properties: '{"plan":"pro"}' })
-  world.clock.ms += 3_599_000
+  world.clock.ms += 599_000
   await counts.count()
   t.same((await told(world, id))[0], 1, 'not yet')
   world.clock.ms += 2_000
   await counts.count()
-  t.same(await told(world, id), [2, false, '2024-05-01T13:00:01Z'])
+  t.same(await told(world, id), [2, false, '2024-05-01T12:10:01Z'])
   world.clock.ms += 1_000
   await world.send('PATCH', `${path}${id}`, { filters: tree(plan('free')) })
   // It hears of the change by itself.
   await until(async () => (await told(world, id))[1] === false)
-  t.same(await told(world, id), [0, false, '2024-05-01T13:00:02Z'])
+  t.same(await told(world, id), [0, false, '2024-05-01T12:10:02Z'])
 })
