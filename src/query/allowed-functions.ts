@@ -1,14 +1,14 @@
 // Functions that people's SQL may call, in DuckDB's names. Missing on purpose: everything that reads or writes files,
 // settings, variables, the environment or the catalog; everything that runs text as SQL; everything whose result can
-// be of any size whatever it is given (repeat, lpad, range, format, string_agg, list); and what takes the product of
-// two lengths (levenshtein).
+// be of any size whatever it is given (repeat, lpad, range, format, string_agg); and what takes the product of two
+// lengths (levenshtein). A list of many rows' values is as large as these together: growth.ts lets nothing grow it.
 
 const operators = '+ - * / // % || ~~ !~~ ~~* !~~* ^@ & | -> ->>'
 
 const aggregates = `
   count count_star count_if countif sum avg mean min max any_value first last arg_max arg_min argmax argmin max_by
   min_by median mode quantile quantile_cont quantile_disc approx_count_distinct approx_quantile stddev stddev_samp
-  stddev_pop variance var_samp var_pop bool_and bool_or corr covar_pop covar_samp`
+  stddev_pop list variance var_samp var_pop bool_and bool_or corr covar_pop covar_samp`
 
 const windows = `
   row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value`
@@ -33,13 +33,16 @@ const times = `
 const structures = `
   json_extract json_extract_string json_extract_path json_extract_path_text json_exists json_type json_array_length
   json_keys json_valid json_contains list_value struct_pack row struct_extract list_extract array_extract
-  list_contains array_length unnest`
+  list_contains array_length unnest string_split array_to_string list_has_any list_has_all list_position list_distinct
+  list_reverse list_sort list_sum list_avg list_min list_max`
 
 const allowed: ReadonlySet<string> = new Set(
   [operators, aggregates, windows, texts, numbers, times, structures].flatMap((names) =>
     names.trim().split(/\s+/),
   ),
 )
+
+export const allowedNames: Iterable<string> = allowed
 
 /** `name` in lower case. */
 export function isAllowed(name: string): boolean {

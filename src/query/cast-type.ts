@@ -34,7 +34,20 @@ function decimalDefaultScale(digits: readonly unknown[]): number {
   return digits.length === 0 ? decimalScale : 0
 }
 
-function plainType(name: string): Ast {
+/** Names that ClickHouse and PostHog have for them. */
+const otherNames: Readonly<Record<string, string>> = {
+  STRING: 'VARCHAR',
+  INT16: 'SMALLINT',
+  INT32: 'INTEGER',
+  INT64: 'BIGINT',
+  FLOAT32: 'FLOAT',
+  FLOAT64: 'DOUBLE',
+  DATETIME: 'TIMESTAMP WITH TIME ZONE',
+  TIMESTAMPTZ: 'TIMESTAMP WITH TIME ZONE',
+}
+
+function plainType(given: string): Ast {
+  const name = Object.hasOwn(otherNames, given) ? (otherNames[given] ?? given) : given
   if (castTypes.includes(name)) return { id: name, type_info: null }
   throw notAllowed(`the type ${name.slice(0, 60)}`)
 }

@@ -1,10 +1,11 @@
 // Expressions: which are allowed, and what becomes of names and functions that PostHog's SQL writes its own way.
 
-import { isAllowed } from './allowed-functions.ts'
+import { allowedNames, isAllowed } from './allowed-functions.ts'
 import { type Ast, callNode, castNode, listOf, nodeOf, refused, textNode, textOf } from './ast.ts'
 import { castType } from './cast-type.ts'
 import { comparisons, constantTypes, frames, operatorTypes, windows } from './expression-kinds.ts'
 import { checkGrowth, checkRowGrowth } from './growth.ts'
+import { nearNames } from './near-names.ts'
 import {
   applyFields,
   deeper,
@@ -23,7 +24,8 @@ import {
   unused,
 } from './rules.ts'
 import { fieldColumn, type Joined } from './tables.ts'
-import { pointerOf, translateCall } from './translated-functions.ts'
+import { translateCall, translatedNames } from './translated-functions.ts'
+import { pointerOf } from './translated-values.ts'
 import { joinedIn } from './uses.ts'
 
 export const expression: Rule = (value, scope) => rewrite(nodeOf(value), deeper(scope))
@@ -154,7 +156,11 @@ function rewrite(node: Ast, scope: Scope): Ast {
       const fields = Object.hasOwn(classes, kind) ? classes[kind] : undefined
       if (fields === undefined) throw notAllowed(kind.toLowerCase().replaceAll('_', ' '))
       const rewritten = applyFields(node, fields, scope, kind)
-      if (kind === 'WINDOW') grow(rewritten, scope)
+      if (kind === 'WINDOW') {
+        // Each of the rows would have a list of all of them.
+        if (rewritten.function_name === 'list') throw notAllowed('a list over a window')
+        grow(rewritten, scope)
+      }
       return rewritten
     }
   }
@@ -235,7 +241,8 @@ function rewriteCall(node: Ast, scope: Scope): Ast {
   const translated = translateCall(given.toLowerCase(), args)
   if (translated !== null) {
     if (call.filter !== null || call.distinct === true) throw notAllowed(`filter or distinct of ${given}`)
-    if (translated.class === 'FUNCTION') grow(translated, scope)
+    // An argument may come back as it is, under a name of its own.
+    for (const made of args.includes(translated) ? [] : callsIn(translated, args)) grow(made, scope)
     return { ...translated, alias: call.alias }
   }
   const rewritten = { ...call, function_name: allowedName(given), children: keyedArguments(given, args) }
@@ -243,10 +250,20 @@ function rewriteCall(node: Ast, scope: Scope): Ast {
   return rewritten
 }
 
+/** The calls that a translation has put around `args`. */
+function callsIn(node: Ast, args: readonly Ast[]): Ast[] {
+  const inner = Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]))
+  const nodes = inner.filter((value): value is Ast => typeof value === 'object' && value !== null)
+  const below = nodes.filter((value) => !args.includes(value)).flatMap((value) => callsIn(value, args))
+  return node.class === 'FUNCTION' ? [node, ...below] : below
+}
+
 function allowedName(given: string): string {
   const lower = given.toLowerCase()
   if (isAllowed(lower)) return lower
-  throw refused(`Unknown function '${given.slice(0, 100)}'`)
+  const near = nearNames(lower, [...allowedNames, ...translatedNames])
+  const hint = near.length === 0 ? '' : `. Did you mean ${near.join(', ')}?`
+  throw refused(`Unknown function '${given.slice(0, 100)}'${hint}`)
 }
 
 function grow(node: Ast, scope: Scope): void {

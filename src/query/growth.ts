@@ -13,6 +13,11 @@ const escapeTimes = 2
 /** `%F0` for a byte. */
 const urlEncodeTimes = 3
 
+/** A list keeps 16 bytes for each value, and the shortest value that splits off a text has one, with what splits it. */
+const splitTimes = 8
+/** What else may grow beside a list of many rows' values: 4 times. */
+const gatherTimes = 16
+
 const measures: Readonly<Record<string, Measure>> = {
   ...every(['||', 'concat'], counted),
   ...every(['list_value', 'struct_pack', 'row'], (args) => escapeTimes * counted(args)),
@@ -21,6 +26,8 @@ const measures: Readonly<Record<string, Measure>> = {
   replace: (args, called) => bytesOf(args[2], called),
   regexp_replace: replacedByPattern,
   url_encode: () => urlEncodeTimes,
+  string_split: () => splitTimes,
+  array_to_string: (args, called) => bytesOf(args[1], called) + 1,
   regexp_extract: ([, , group], called) => lengthOf(group, called),
   ...every(['quantile', 'quantile_cont', 'quantile_disc'], ([, share], called) => lengthOf(share, called)),
   ...every(['max', 'min'], atMost(1)),
@@ -34,6 +41,11 @@ const measures: Readonly<Record<string, Measure>> = {
 
 /** Counts what `called`, in DuckDB's words, makes of its arguments. Errors: invalid_input. */
 export function checkGrowth(called: string, args: readonly Ast[], scope: Scope): void {
+  // Lists of one query stand side by side: they are counted once, and by the memory of the process.
+  if (called === 'list' && !scope.budget.isGathering) {
+    scope.budget.isGathering = true
+    spendGrowth(scope, gatherTimes)
+  }
   const measure = Object.hasOwn(measures, called) ? measures[called] : undefined
   if (measure !== undefined) spendGrowth(scope, measure(args, called))
 }
@@ -87,6 +99,8 @@ function atMost(argumentsMax: number): Measure {
 function onePath([, path]: readonly Ast[], called: string): number {
   const isOne = path === undefined || path.class === 'COLUMN_REF' || path.class === 'CONSTANT'
   const text = path === undefined ? null : textOf(path)
+  // All elements of one list, which are its text again.
+  if (text !== null && /^\$\."[^"*\\]*"\[\*\]$/.test(text)) return splitTimes
   const isWild = text?.startsWith('$') === true && text.includes('*')
   if (!isOne || isWild) throw notAllowed(`${called} of more than one path`)
   return 1

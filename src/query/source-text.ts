@@ -1,6 +1,7 @@
 // SQL as people who know PostHog write it, made ready for DuckDB's parser: `properties.$browser` (a dollar sign begins
-// no name there), `backticks`, and backslashes in text. What the text may do is not decided here but on its syntax tree
-// (rewrite.ts): a mistake in this file can make a query wrong, not dangerous.
+// no name there), `backticks`, backslashes in text, and `quantile(0.9)(x)`, which becomes `quantile(x, 0.9)`. What the
+// text may do is not decided here but on its syntax tree (rewrite.ts): a mistake in this file can make a query wrong,
+// not dangerous.
 
 import { ServiceError } from '../errors.ts'
 
@@ -23,17 +24,59 @@ export function sourceText(given: string): string {
   }
   if (/[\0\ud800-\udfff]/u.test(given)) throw refused('a query is text without NUL and lone surrogates')
   const parts: string[] = []
-  let depth = 0
+  const brackets = new Brackets()
   for (let at = 0; at < given.length; ) {
-    const char = given[at]!
-    if ('([{'.includes(char) && ++depth > depthMax)
-      throw refused(`brackets are nested deeper than ${depthMax}`)
-    if (')]}'.includes(char)) depth--
+    const placeholder = /^\{\s*[A-Za-z_][\w.]*\s*\}/.exec(given.slice(at, at + 100))?.[0]
+    if (placeholder !== undefined) throw refused(`placeholders such as ${placeholder} have no value here`)
     const token = readToken(given, at)
     parts.push(token.text)
+    brackets.read(parts)
     at = token.end
   }
   return parts.join('').replace(/[\s;]+$/, '')
+}
+
+/** Keeps count of brackets, and puts what stands in brackets of its own in front of arguments behind them. */
+class Brackets {
+  /** Where those that are open stand in the parts. */
+  readonly #open: number[] = []
+  /** The pair that has just been closed, while nothing but space follows. */
+  #closed: { readonly open: number; readonly close: number } | null = null
+  /** Pairs whose closing is followed by another's opening, by where that stands. */
+  readonly #behind = new Map<number, { readonly open: number; readonly close: number }>()
+
+  /** Looks at the last of `parts`. */
+  read(parts: string[]): void {
+    const last = parts.length - 1
+    const part = parts[last]!
+    if (/^\s+$/.test(part)) return
+    const closed = this.#closed
+    this.#closed = null
+    if ('([{'.includes(part)) {
+      if (this.#open.push(last) > depthMax) throw refused(`brackets are nested deeper than ${depthMax}`)
+      if (part === '(' && closed !== null && isName(parts[closed.open - 1])) this.#behind.set(last, closed)
+    } else if (')]}'.includes(part)) {
+      const open = this.#open.pop()
+      if (part !== ')' || open === undefined) return
+      const own = this.#behind.get(open)
+      this.#behind.delete(open)
+      if (own === undefined) this.#closed = { open, close: last }
+      else swap(parts, own, open)
+    }
+  }
+}
+
+/** `name(own)(arguments)` → `name(arguments, own)`. The parts keep their places, which others stand for. */
+function swap(parts: string[], own: { readonly open: number; readonly close: number }, open: number): void {
+  const ownText = parts.slice(own.open + 1, own.close).join('')
+  const given = parts.slice(open + 1, -1).join('')
+  parts.fill('', own.open + 1)
+  const both = given.trim() === '' ? [ownText] : [given, ownText]
+  parts[parts.length - 1] = `${both.filter((text) => text.trim() !== '').join(', ')})`
+}
+
+function isName(part: string | undefined): boolean {
+  return part !== undefined && /^[A-Za-z_]\w*$/.test(part)
 }
 
 function readToken(given: string, at: number): Token {
@@ -49,11 +92,19 @@ function readToken(given: string, at: number): Token {
   if (char === '"' || char === '`') return readName(given, at)
   const word = rest(/[A-Za-z_$\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy)
   if (word !== undefined) {
-    return { end: at + word.length, text: word.includes('$') ? quoteName(word) : word }
+    const isQuoted = word.includes('$') || isFunction(word, given, at)
+    return { end: at + word.length, text: isQuoted ? quoteName(word) : word }
   }
   // Whole numbers, so that `1e5` is not taken for a 1 and a name.
   const number = rest(/\d[\w.]*/y)
   return { end: at + (number?.length ?? 1), text: number ?? char }
+}
+
+/** Functions that DuckDB's parser takes for syntax: `any(x)`, unless it is compared with, and `extract(x, pattern)`. */
+function isFunction(word: string, given: string, at: number): boolean {
+  const behind = given.slice(at + word.length, at + word.length + 100)
+  if (/^any$/i.test(word)) return /^\s*\(/.test(behind) && !/[=<>]\s*$/.test(given.slice(0, at))
+  return /^extract$/i.test(word) && /^\s*\((?!\s*['\w]+\s+from\b)/i.test(behind)
 }
 
 /** Text in single quotes. A space in front keeps a letter before it from giving its backslashes a meaning. */

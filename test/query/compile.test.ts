@@ -99,11 +99,13 @@ t.test('says what it cannot take', async (t) => {
     ],
     ["select * from read_csv('x')", 'table function in FROM is not allowed in a query'],
     ["select getenv('HOME')", "Unknown function 'getenv'"],
+    ['select cuont(1)', "Unknown function 'cuont'. Did you mean count?"],
+    ['select 1 where {filters}', 'Failed to parse query: placeholders such as {filters} have no value here'],
     [
       'with recursive a as (select 1 union all select * from a) select * from a',
       'RECURSIVE CTE NODE is not allowed in a query',
     ],
-    ['select uniq(1, 2)', "Function 'uniq' does not take 2 arguments"],
+    ['select uniq()', "Function 'uniq' does not take 0 arguments"],
     ['select * from events limit 10%', 'limit percent modifier is not allowed in a query'],
     ['select * from events limit (select 1)', 'LIMIT and OFFSET must be whole numbers'],
     [
