@@ -18,6 +18,11 @@ export function cpuSeconds({ pid, dataDir }: ServerProcess): { server: number; p
   }
 }
 
+/** CPU seconds that a process has used so far; 0 once it has ended. */
+export function processSeconds(pid: number): number {
+  return secondsOf(pid, false)
+}
+
 function secondsOf(pid: number, withEnded: boolean): number {
   try {
     // Behind the name, which may hold anything: state, then numbers; utime, stime, cutime, cstime are the 12th to 15th.

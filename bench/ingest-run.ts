@@ -20,6 +20,8 @@ export interface IngestPlan {
   readonly connections: number
   /** How long requests are sent at half the rate; 0: not at all. */
   readonly evenSeconds: number
+  /** False: the generator packs while it sends, for more requests than memory holds. */
+  readonly isPackedAhead: boolean
   readonly cores: Cores
   readonly seed: number
   /** Checkouts to compare, null: this one. */
@@ -53,6 +55,7 @@ export function planOf(workload: string, isQuick: boolean): IngestPlan {
     requests: isQuick ? quickRequestCount : requestCount,
     connections,
     evenSeconds: isQuick ? 2 : 6,
+    isPackedAhead: true,
     cores: parseCores('0,1'),
     seed: 1,
     checkouts: [null],
@@ -71,7 +74,8 @@ export async function runIngest(
   const sides: Side[] = []
   try {
     // The even stretch sends as many again as two samples, at most.
-    await generator.prepare(plan.requests * (samples + 1 + (plan.evenSeconds === 0 ? 0 : 2)))
+    const requestCount = plan.requests * (samples + 1 + (plan.evenSeconds === 0 ? 0 : 2))
+    await generator.prepare(plan.isPackedAhead ? requestCount : 0)
     say('the requests are packed')
     for (const [index, checkout] of plan.checkouts.entries())
       sides.push(openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index)))

@@ -40,6 +40,7 @@ export const limit: Scenario = {
     const report = await runLimit(
       {
         ...plan,
+        evenSeconds: 0,
         samples: integerOption(options, 'samples'),
         requests: integerOption(options, 'requests') || plan.requests,
         cores: parseCores(options.cores ?? ''),
@@ -65,7 +66,7 @@ export const limit: Scenario = {
   },
 }
 
-/** Runs both in turn. The plan's even stretch is left out. */
+/** Runs both in turn. */
 export async function runLimit(
   plan: IngestPlan,
   folder: string,
@@ -76,7 +77,7 @@ export async function runLimit(
   const file = join(folder, 'events.ndjson')
   writeNdjson(file, createCorpus(plan.seed, projectApiKey), workload, plan.requests)
   const loads: DuckdbLoad[] = []
-  const [server] = await runIngest({ ...plan, evenSeconds: 0, checkouts: [null] }, folder, say, async () => {
+  const [server] = await runIngest({ ...plan, checkouts: [null] }, folder, say, async () => {
     const load = await loadAlone(file, join(folder, `limit-${loads.length}.duckdb`), plan.cores)
     loads.push(load)
     say(`DuckDB alone: ${Math.round(load.events / load.cpuSeconds)} events/CPU-s`)

@@ -11,6 +11,7 @@ import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
 import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
+import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { ingest } from './ingest.ts'
 import { limit } from './limit.ts'
@@ -21,12 +22,18 @@ import { persons } from './persons.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
 import { stages } from './stages.ts'
+import { suite } from './suite.ts'
+
+import { vs } from './vs.ts'
 
 /** Every scenario by the name it is called by. A new one is a file and a line here. */
 const scenarios: Readonly<Record<string, Scenario>> = {
+  suite,
   ingest,
   limit,
+  vs,
   stages,
+  growth,
   crash,
   powercut: powerCut,
   diskfull: diskFull,

@@ -8,11 +8,14 @@ import type { Workload } from './workload.ts'
 
 /** Lines of the events of requests as NDJSON, those of one number under its uuids. */
 export class NdjsonRequests {
+  /** Properties as one string, for who has no type for them; else as the object they are. */
+  readonly #propertiesAsText: boolean
   readonly #corpus: Corpus
   readonly #workload: Workload
   readonly #bases = new Map<number, PatchableText>()
 
-  constructor(corpus: Corpus, workload: Workload) {
+  constructor(corpus: Corpus, workload: Workload, propertiesAsText = false) {
+    this.#propertiesAsText = propertiesAsText
     this.#corpus = corpus
     this.#workload = workload
   }
@@ -25,7 +28,11 @@ export class NdjsonRequests {
     const drawn = drawBasis(this.#corpus, this.#workload, basis)
     const lines = basisTexts(drawn).map((text, index) => {
       const { distinctId } = storedEvent(drawn.events[index]!, false)
-      return `{"distinct_id":"${distinctId}",${text.slice(1)}\n`
+      if (!this.#propertiesAsText) return `{"distinct_id":"${distinctId}",${text.slice(1)}\n`
+      // A text of our own making.
+      const { uuid, event, timestamp, properties } = JSON.parse(text) as Record<string, unknown>
+      const row = { uuid, event, distinct_id: distinctId, timestamp, properties: JSON.stringify(properties) }
+      return `${JSON.stringify(row)}\n`
     })
     const made = new PatchableText(lines.join(''))
     this.#bases.set(basis, made)

@@ -1,4 +1,4 @@
-// The stages of ingestion, each measured alone. lz-string, which old SDKs pack lz64 with, stands beside our own decoder.
+// The stages of ingestion, each measured alone. lz-string, which old SDKs pack lz64 with, stands beside our decoder.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

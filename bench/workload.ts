@@ -80,14 +80,14 @@ export const workloads = {
     eventCount: 15_000,
     basisCount: 4,
     connections: 2,
-    requestCount: 6,
+    requestCount: 3,
     quickRequestCount: 2,
   },
   w5: {
     ...batches,
     title: 'batches of 20 in lz64, as old posthog-js sends them',
     encoding: 'lz64',
-    requestCount: 1000,
+    requestCount: 500,
     quickRequestCount: 100,
   },
   'w5-single': {
@@ -104,15 +104,34 @@ export const workloads = {
     basisCount: neverAgain,
     requestCount: 50,
   },
-  w9: { ...large, title: 'batches of 1000, 10 % invalid events', invalidShare: 0.1 },
+  w9: { ...large, title: 'batches of 1000, 10 % invalid events', invalidShare: 0.1, requestCount: 50 },
 } as const satisfies Record<string, Workload>
 
 export type WorkloadName = keyof typeof workloads
 
-/** Throws when there is no such workload. */
+const largestBatch = 18_000
+/** A sample of any size of batch holds about so many events. */
+const batchSampleEvents = 36_000
+
+/** A workload by its name, or `batch-N` for gzip batches of N events. Throws when there is no such workload. */
 export function workloadNamed(name: string): Workload {
+  const size = Number(/^batch-(\d+)$/.exec(name)?.[1] ?? 0)
+  if (size > 0 && size <= largestBatch) return batchesOf(size)
   const found = Object.entries(workloads).find(([one]) => one === name)
   if (found === undefined)
-    throw new Error(`--workload is ${name}, expected one of ${Object.keys(workloads).join(', ')}`)
+    throw new Error(`there is no workload ${name}, only ${Object.keys(workloads).join(', ')} and batch-N`)
   return found[1]
+}
+
+function batchesOf(eventCount: number): Workload {
+  const requestCount = Math.ceil(batchSampleEvents / eventCount)
+  return {
+    ...large,
+    title: `gzip batches of ${eventCount}`,
+    eventCount,
+    basisCount: Math.min(256, Math.ceil(64_000 / eventCount)),
+    connections: eventCount >= 1000 ? 4 : 32,
+    requestCount,
+    quickRequestCount: Math.ceil(requestCount / 6),
+  }
 }

@@ -1,0 +1,168 @@
+// Does an event cost the same when there is more of everything? A curve is one quantity over decades; each of its
+// points says what an event costs there, and the last of a curve is compared with its first.
+//
+//   stored        events in the store: one server is loaded on and on
+//   batch         events of a request
+//   connections   that send single events
+//   persons       known before (the persons' own store, without a server)
+//   flags         of a project, for each request to /decide: in the suite (`decide`)
+
+import { join } from 'node:path'
+import { spreadOf } from './ingest-figures.ts'
+import { type IngestPlan, planOf, runIngest, type SideReport } from './ingest-run.ts'
+import { persons } from './persons.ts'
+import { parseCores } from './pinned.ts'
+import { type Context, integerOption, type Outcome, type ResultRow, type Scenario } from './scenario.ts'
+import { workloadNamed } from './workload.ts'
+
+interface Point {
+  readonly at: number
+  readonly cpuMicros: number
+  readonly perSecond: number
+}
+
+/** What a curve was found to be, and what was broken on the way. */
+interface Curve {
+  readonly points: readonly Point[]
+  readonly broken: readonly string[]
+}
+
+type Measure = (context: Context, isQuick: boolean) => Promise<Curve>
+
+const curves: Readonly<Record<string, Measure>> = { stored, batch, connections, persons: knownPersons }
+
+export const growth: Scenario = {
+  question: 'does an event cost the same when there is more of everything?',
+  options: {
+    curves: { fallback: 'all', meaning: `or some, with commas: ${Object.keys(curves).join(', ')}` },
+    quick: { fallback: 'no', meaning: 'yes: a decade less of each, and short samples' },
+    events: { fallback: '10000000', meaning: 'stored in the end, for the curve `stored`' },
+    cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
+  },
+  run: async (context) => {
+    const { options, say } = context
+    const names = options.curves === 'all' ? Object.keys(curves) : (options.curves ?? '').split(',')
+    const rows: ResultRow[] = []
+    const broken: string[] = []
+    for (const name of names) {
+      const measure = curves[name]
+      if (measure === undefined) throw new Error(`there is no curve ${name}`)
+      say(`${name} …`)
+      const curve = await measure(context, options.quick === 'yes')
+      rows.push(...describeCurve(name, curve.points))
+      broken.push(...curve.broken.map((line) => `${name}: ${line}`))
+    }
+    return { rows, broken, slow: [] } satisfies Outcome
+  },
+}
+
+/** Loads one server until it holds all events; points are the last sample before each power of ten. */
+async function stored(context: Context, isQuick: boolean): Promise<Curve> {
+  const plan = ingestPlan(context, 'w3', isQuick)
+  const { eventCount } = workloadNamed('w3')
+  const eventsMax = integerOption(context.options, 'events') / (isQuick ? 50 : 1)
+  const perSample = plan.requests * eventCount
+  const samples = Math.max(2, Math.round(eventsMax / perSample) - 1)
+  const report = await one({ ...plan, samples, isPackedAhead: false }, context, 'stored')
+  // The round to warm up is in the store as well.
+  const points = report.samples.map((sample, index) => pointOf((index + 2) * perSample, [sample]))
+  const decades = points.filter(
+    ({ at }, index) => index === 0 || crosses(at, perSample) || index === samples - 1,
+  )
+  return { points: decades, broken: report.broken }
+}
+
+/** True for the first sample that ends at or beyond one, two or five times a power of ten. */
+function crosses(at: number, perSample: number): boolean {
+  const marks = [1, 2, 5].flatMap((digit) => [4, 5, 6, 7].map((power) => digit * 10 ** power))
+  return marks.some((mark) => at >= mark && at - perSample < mark)
+}
+
+async function batch(context: Context, isQuick: boolean): Promise<Curve> {
+  const sizes = isQuick ? [1, 20, 1000] : [1, 20, 200, 1000, 5000, 18_000]
+  return await curveOf(sizes, (size) =>
+    one(ingestPlan(context, `batch-${size}`, isQuick), context, `batch-${size}`),
+  )
+}
+
+async function connections(context: Context, isQuick: boolean): Promise<Curve> {
+  const counts = isQuick ? [1, 64, 512] : [1, 4, 16, 64, 256, 1024]
+  return await curveOf(counts, (count) => {
+    const plan = ingestPlan(context, 'w1', isQuick)
+    // One connection waits for the disk with each event.
+    const requests = count === 1 ? Math.ceil(plan.requests / 10) : plan.requests
+    return one({ ...plan, connections: count, requests }, context, `connections-${count}`)
+  })
+}
+
+/** The cost of an event of which one in ten tells who is who, thread and Postgres together. */
+async function knownPersons(context: Context, isQuick: boolean): Promise<Curve> {
+  const counts = isQuick ? [1000, 100_000] : [1000, 10_000, 100_000, 1_000_000]
+  const points: Point[] = []
+  const broken: string[] = []
+  for (const count of counts) {
+    const options = {
+      persons: String(count),
+      samples: isQuick ? '2' : '5',
+      'step-events': '10000',
+      seed: '1',
+    }
+    const outcome = await persons.run({
+      ...context,
+      options,
+      folder: join(context.folder, `persons-${count}`),
+    })
+    if ('skipped' in outcome) throw new Error(outcome.skipped)
+    const value = outcome.rows.find(({ name }) => name === '10 % identity events')?.value ?? ''
+    const perSecond = Number(/(\d+) events\/s/.exec(value)?.[1])
+    points.push({ at: count, cpuMicros: 1e6 / perSecond, perSecond })
+    broken.push(...outcome.broken)
+  }
+  return { points, broken }
+}
+
+function ingestPlan({ options }: Context, workload: string, isQuick: boolean): IngestPlan {
+  const plan = planOf(workload, isQuick)
+  return { ...plan, samples: isQuick ? 2 : 3, evenSeconds: 0, cores: parseCores(options.cores ?? '') }
+}
+
+async function one(plan: IngestPlan, { folder, say }: Context, name: string): Promise<SideReport> {
+  const [report] = await runIngest(plan, join(folder, name), say)
+  return report! // there is one checkout
+}
+
+async function curveOf(
+  places: readonly number[],
+  measure: (at: number) => Promise<SideReport>,
+): Promise<Curve> {
+  const points: Point[] = []
+  const broken: string[] = []
+  for (const at of places) {
+    const report = await measure(at)
+    points.push(pointOf(at, report.samples))
+    broken.push(...report.broken)
+  }
+  return { points, broken }
+}
+
+function pointOf(at: number, samples: SideReport['samples']): Point {
+  const cpuMicros = spreadOf(samples.map(({ events, settled }) => (settled.cpuSeconds * 1e6) / events)).median
+  const perSecond = spreadOf(
+    samples.map(
+      ({ events, acked }) => events / Math.max(acked.seconds - acked.stolenSeconds, acked.seconds / 100),
+    ),
+  ).median
+  return { at, cpuMicros, perSecond }
+}
+
+function describeCurve(name: string, points: readonly Point[]): ResultRow[] {
+  const rows = points.map(({ at, cpuMicros, perSecond }) => ({
+    name: `${name} ${at.toLocaleString('en-US')}`,
+    value: `${cpuMicros.toFixed(1)} µs an event, ${Math.round(perSecond).toLocaleString('en-US')} events/s`,
+  }))
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined || first === last) return rows
+  const decades = Math.log10(last.at / first.at)
+  const each = (last.cpuMicros / first.cpuMicros) ** (1 / decades)
+  return [...rows, { name: `${name} for each decade`, value: `${each.toFixed(2)}× the cost` }]
+}

@@ -1,0 +1,58 @@
+// The server itself among its peers, on the same terms.
+
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { cpuSeconds } from './cpu.ts'
+import type { OpenPeer } from './peer.ts'
+import { sentinelEvent, waitForPersons, waitUntilApplied } from './sentinel.ts'
+import { killEmbeddedPostgres, ServerProcess } from './server-process.ts'
+
+const settleMsMax = 300_000
+const pollMs = 50
+
+export const openSpate: OpenPeer = async (folder, core, { capture }) => {
+  const server = new ServerProcess({
+    dataDir: join(folder, 'data'),
+    logPath: join(folder, 'server.log'),
+    core,
+  })
+  await server.accepting()
+  return {
+    name: 'Spate',
+    ack: 'in the journal and on disk (fsync); events and persons follow',
+    port: server.port,
+    bytesOf: (number) => capture.bytesOf(number),
+    cpuSeconds: () => {
+      const { server: own, postgres } = cpuSeconds(server)
+      return own + postgres
+    },
+    settle: async () => {
+      await waitUntilApplied(server, settleMsMax, pollMs)
+      await waitForPersons(server, settleMsMax, pollMs)
+    },
+    count: async () => {
+      await server.stop()
+      return await countEvents(join(server.dataDir, 'events.duckdb'))
+    },
+    close: async () => {
+      await server.kill()
+      await killEmbeddedPostgres(server.dataDir)
+    },
+  }
+}
+
+async function countEvents(path: string): Promise<{ events: number; distinctEvents: number }> {
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' })
+  const connection = await instance.connect()
+  try {
+    const read = await connection.runAndReadAll(
+      'select count(*), count(distinct uuid) from event where event != $sentinel',
+      { sentinel: sentinelEvent },
+    )
+    const [events, distinctEvents] = read.getRows()[0]!.map(Number)
+    return { events: events!, distinctEvents: distinctEvents! } // the query has two columns
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
