@@ -46,6 +46,21 @@ t.test('whoever sent an identity event waits until it is applied', async (t) => 
   t.equal(await isWaiting(recent.wait(1, 'ada')), false, 'and not again')
 })
 
+t.test('says whether there is anything to wait for', async (t) => {
+  const { recent, clock, apply } = opened()
+  t.equal(recent.isApplied(1, 'ada'), true, 'nothing was sent')
+  recent.note(bornId(1, 'ada'), at(100))
+  t.equal(recent.isApplied(1, 'ada'), false)
+  t.equal(recent.isApplied(1, 'bob'), true)
+  apply(99)
+  t.equal(recent.isApplied(1, 'ada'), false)
+  apply(100)
+  t.equal(recent.isApplied(1, 'ada'), true)
+  recent.note(bornId(1, 'ada'), at(200))
+  clock.ms += 5_001
+  t.equal(recent.isApplied(1, 'ada'), true, 'long ago')
+})
+
 t.test('several events of one request are all known', async (t) => {
   const { recent } = opened()
   recent.note(Buffer.concat([bornId(1, 'ada'), bornId(1, 'bob')]), at(100))
