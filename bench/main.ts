@@ -15,6 +15,7 @@ import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { ingest } from './ingest.ts'
 import { limit } from './limit.ts'
+import { lists } from './lists.ts'
 import { describeMachine } from './machine.ts'
 import { mixed } from './mixed.ts'
 import { outage } from './outage.ts'
@@ -43,6 +44,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   persons,
   decide,
   mixed,
+  lists,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -1,13 +1,18 @@
 // A page of a list and the number of all rows, in one statement and so of one moment.
+//
+// The statement finds the keys of the page first and what is shown of them afterwards: what a row shows may be dear to
+// make, and a list of 10,000 rows makes it for those of the page only. What it is sorted by therefore has to be cheap.
 
 import type { Session } from '../postgres/pool.ts'
 import { type Envelope, envelope, type Page } from './pagination.ts'
 
-interface CountedList {
-  /** Selects all rows of the list. */
+export interface CountedList {
+  /** Selects all rows of the list. Columns that are called `list_…` are not shown. */
   readonly select: string
   readonly params: readonly unknown[]
-  /** By columns of `select`; must leave no two rows equal. */
+  /** Columns of `select` that no two rows have in common; `id` when absent. */
+  readonly key?: readonly string[]
+  /** Columns of `select`, each with ` desc` or without; must leave no two rows equal. */
   readonly order: string
   /** This request's own address. */
   readonly url: string
@@ -19,15 +24,25 @@ export async function countedPage<Row extends object>(
   sql: Session,
   list: CountedList,
 ): Promise<Envelope<Row>> {
-  const { select, params, order, url, page } = list
-  const listed = `select * from (${select}) every_row
-    order by ${order} limit $${params.length + 1} offset $${params.length + 2}`
-  const values = [...params, page.limit, page.offset]
-  const { count, rows } = await countedRows<Row>(sql, { every: select, listed, order, values })
+  const { select, params, key = ['id'], order, url, page } = list
+  const sorting = order.split(',').map((column) => column.trim().replace(/ desc$/, ''))
+  const columns = [...new Set([...key, ...sorting])].join(', ')
+  const keyOf = (row: string): string => `(${key.map((column) => `${row}.${column}`).join(', ')})`
+  const place = `limit $${params.length + 1} offset $${params.length + 2}`
+  const { count, rows } = await countedRows<Row>(sql, {
+    prelude: `with key_row as materialized (select ${columns} from (${select}) every_row)`,
+    every: 'select from key_row',
+    listed: `select shown.* from (select ${key.join(', ')} from key_row order by ${order} ${place}) page
+      join (${select}) shown on ${keyOf('shown')} = ${keyOf('page')}`,
+    order,
+    values: [...params, page.limit, page.offset],
+  })
   return envelope(url, page, count, rows)
 }
 
 interface CountedRows {
+  /** What the others select from besides, as a WITH. */
+  readonly prelude?: string
   /** Selects all rows. */
   readonly every: string
   /** Selects the rows that are wanted. */
@@ -41,10 +56,10 @@ interface CountedRows {
 /** Reads the rows that `listed` selects, in order, and counts those that `every` selects. */
 export async function countedRows<Row extends object>(
   sql: Session,
-  { every, listed, order, values }: CountedRows,
+  { prelude = '', every, listed, order, values }: CountedRows,
 ): Promise<{ count: number; rows: Row[] }> {
   const { rows } = await sql.query<Row & { list_count: number; list_row: boolean | null }>(
-    `select counted.list_count, listed.*
+    `${prelude} select counted.list_count, listed.*
      from (select count(*) as list_count from (${every}) every_row) counted
      left join (
        select true as list_row, row_number() over (order by ${order}) as list_place, listed_row.*
@@ -55,11 +70,11 @@ export async function countedRows<Row extends object>(
   )
   return {
     count: rows[0]?.list_count ?? 0,
-    rows: rows.filter((row) => row.list_row === true).map(withoutMarks),
+    rows: rows.filter((row) => row.list_row === true).map(shownOf),
   }
 }
 
-function withoutMarks<Row extends object>(row: Row): Row {
-  const { list_count, list_row, list_place, ...rest } = row as Row & Record<string, unknown>
-  return rest as Row // Row has none of the three
+function shownOf<Row extends object>(row: Row): Row {
+  const shown = Object.entries(row).filter(([name]) => !name.startsWith('list_'))
+  return Object.fromEntries(shown) as Row // no Row has such a name
 }

@@ -39,10 +39,10 @@ export const selectBackfills = `
       'progress', case when total_runs = 0 then 1 else round(finished_runs::numeric / total_runs, 4) end)
     end as progress, start_at, end_at, status, created_at, finished_at, last_updated_at, project_id as team,
     batch_export_id as batch_export
-  from batch_export_backfill cross join lateral (
+  from batch_export_backfill left join lateral (
     select count(*) as finished_runs from batch_export_run
     where backfill_id = batch_export_backfill.id and finished_at is not null
-  ) finished
+  ) finished on true
   where batch_export_id = $1`
 
 /** Starts a backfill: whoever runs exports finds it. Returns its id. */

@@ -1,7 +1,6 @@
 // Backfills: past time that a batch export shall deliver, in runs of its interval.
 
 import { type Static, Type } from 'typebox'
-import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
@@ -16,7 +15,13 @@ import {
   openStatuses,
   selectBackfills,
 } from './batch-export-backfill-rows.ts'
-import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
+import {
+  type ExportContext,
+  exportOperation,
+  findBatchExport,
+  idIn,
+  pageOfExport,
+} from './batch-export-operation.ts'
 import { type BatchExportRow, batchExportPatch } from './batch-export-rows.ts'
 import type { ExportRooms } from './batch-export-write.ts'
 
@@ -41,12 +46,13 @@ export function batchExportBackfillOperations(rooms: ExportRooms): Operation[] {
     body: null,
     status: 200,
     response: envelopeOf(backfillSchema),
-    handle: async ({ place, sql, params, request, url }) => {
-      const { id } = await findBatchExport(sql, place, idIn(params, 'id'))
-      const page = pageOf(request.query)
-      const order = 'created_at desc, id desc'
-      return countedPage(sql, { select: selectBackfills, params: [id], order, url, page })
-    },
+    handle: (context) =>
+      pageOfExport(context, {
+        select: selectBackfills,
+        params: [idIn(context.params, 'id')],
+        order: 'created_at desc, id desc',
+        page: pageOf(context.request.query),
+      }),
   })
   const create = exportOperation({
     method: 'POST',

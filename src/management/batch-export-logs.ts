@@ -1,11 +1,10 @@
 // What batch exports say of themselves, newest first.
 
 import { Type } from 'typebox'
-import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
-import { exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
+import { exportOperation, idIn, pageOfExport } from './batch-export-operation.ts'
 
 const levels = ['DEBUG', 'LOG', 'INFO', 'WARNING', 'ERROR']
 const limitDefault = 50
@@ -39,21 +38,21 @@ export function batchExportLogs(): Operation[] {
     body: null,
     status: 200,
     response: envelopeOf(logSchema),
-    handle: async ({ place, sql, params, query, request, url }) => {
-      const { id } = await findBatchExport(sql, place, idIn(params, 'id'))
+    handle: (context) => {
+      const { params, query, request } = context
       const { after, before, level, search, instance_id } = query
-      const found = await countedPage<{ id: number }>(sql, {
-        select: `select id, batch_export_id as log_source_id, instance_id, timestamp, level, message
+      const id = idIn(params, 'id')
+      return pageOfExport(context, {
+        select: `select id as list_id, batch_export_id as log_source_id, instance_id, timestamp, level, message
           from batch_export_log where batch_export_id = $1
             and ($2::timestamptz is null or timestamp > $2) and ($3::timestamptz is null or timestamp < $3)
             and ($4::text[] is null or level = any ($4)) and ($5::text is null or instance_id = $5)
             and ($6::text is null or strpos(lower(message), lower($6)) > 0)`,
         params: [id, after || null, before || null, levelsOf(level), instance_id || null, search || null],
-        order: 'timestamp desc, id desc',
-        url,
+        key: ['list_id'],
+        order: 'timestamp desc, list_id desc',
         page: { ...pageOf(request.query), limit: query.limit ?? limitDefault },
       })
-      return { ...found, results: found.results.map(({ id: _, ...entry }) => entry) }
     },
   })
 }

@@ -2,18 +2,20 @@
 // operation is described once and becomes both.
 
 import type { Static, TObject, TSchema } from 'typebox'
+import { type CountedList, countedPage } from '../api/counted-page.ts'
 import {
   type Description,
   type Operation,
   organizationOperation,
   projectOperation,
 } from '../api/operation.ts'
+import type { Envelope } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import { ServiceError } from '../errors.ts'
 import type { HttpRequest } from '../http/route.ts'
 import type { Session } from '../postgres/pool.ts'
-import { type BatchExportRow, selectBatchExports } from './batch-export-rows.ts'
+import { type BatchExportRow, batchExportOf, selectBatchExports } from './batch-export-rows.ts'
 
 /** Where batch exports are looked for. */
 export interface Place {
@@ -74,6 +76,29 @@ export function idIn(params: Readonly<Record<string, string>>, name: string): st
   return id.toLowerCase()
 }
 
+/**
+ * A page of what belongs to a batch export, by `select`, whose last words are a condition. Where it holds nothing, the
+ * export is looked for. Errors: not_found for an export that is not, or is somewhere else.
+ */
+export async function pageOfExport<Row extends object>(
+  { place, sql, params, url }: Pick<ExportContext<object, unknown>, 'place' | 'sql' | 'params' | 'url'>,
+  list: Omit<CountedList, 'url'>,
+): Promise<Envelope<Row>> {
+  const at = list.params.length
+  const found = await countedPage<Row>(sql, {
+    ...list,
+    url,
+    // Asked once a statement, and not once a row.
+    select: `${list.select} and batch_export_id = (
+      select batch_export.id from batch_export join project on project.id = batch_export.project_id
+      where batch_export.id = $${at + 1} and organization_id = $${at + 2}
+        and ($${at + 3}::integer is null or project_id = $${at + 3}))`,
+    params: [...list.params, idIn(params, 'id'), place.organizationId, place.projectId],
+  })
+  if (found.count === 0) await findBatchExport(sql, place, idIn(params, 'id'))
+  return found
+}
+
 /** Errors: not_found for one that is not, or is somewhere else. */
 export async function findBatchExport(session: Session, place: Place, id: string): Promise<BatchExportRow> {
   const { rows } = await session.query<BatchExportRow>(`${selectBatchExports} and batch_export.id = $3`, [
@@ -82,5 +107,5 @@ export async function findBatchExport(session: Session, place: Place, id: string
     id,
   ])
   if (rows[0] === undefined) throw new ServiceError('not_found')
-  return rows[0]
+  return batchExportOf(rows[0])
 }

@@ -4,8 +4,7 @@ import { Type } from 'typebox'
 import { jsonField } from '../api/input-schema.ts'
 import { destinationTypes } from '../exports/destination-keys.ts'
 import { intervals } from '../exports/interval.ts'
-import type { Session } from '../postgres/pool.ts'
-import { runColumns, runSchema } from './batch-export-run-rows.ts'
+import { latestRunOf, runSchema, selectLatestRuns } from './batch-export-run-rows.ts'
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()])
@@ -82,10 +81,11 @@ export const batchExportFields = [
   'filters',
 ]
 
-/** A batch export as the API shows it, before its runs are there. */
+/** A row of `selectBatchExports`. */
 export interface BatchExportRow {
   readonly id: string
   readonly team_id: number
+  readonly latest_runs: readonly object[]
   readonly [field: string]: unknown
 }
 
@@ -94,20 +94,11 @@ export const selectBatchExports = `
   select batch_export.id, project_id as team_id, batch_export.name, model,
     jsonb_build_object('type', destination_type, 'config', destination_config) as destination, interval, paused,
     batch_export.created_at, last_updated_at, last_paused_at, start_at, end_at, hogql_query,
-    query_schema as schema, filters
+    query_schema as schema, filters, ${selectLatestRuns} as latest_runs
   from batch_export join project on project.id = batch_export.project_id
   where project.organization_id = $1 and ($2::integer is null or project.id = $2)`
 
-const latestRunsMax = 10
-
-/** The rows with the latest runs of each. */
-export async function withLatestRuns(session: Session, rows: readonly BatchExportRow[]): Promise<object[]> {
-  const { rows: runs } = await session.query<{ batch_export: string }>(
-    `select ${runColumns} from (
-       select *, row_number() over (partition by batch_export_id order by created_at desc, id desc) as place
-       from batch_export_run where batch_export_id = any ($1)
-     ) batch_export_run where place <= $2 order by created_at desc, id desc`,
-    [rows.map(({ id }) => id), latestRunsMax],
-  )
-  return rows.map((row) => ({ ...row, latest_runs: runs.filter((run) => run.batch_export === row.id) }))
+/** A row as the API shows it. */
+export function batchExportOf(row: BatchExportRow): BatchExportRow {
+  return { ...row, latest_runs: row.latest_runs.map(latestRunOf) }
 }

@@ -28,3 +28,27 @@ export const runSchema = Type.Object({
 export const runColumns = `id, status, least(records_completed, 2147483647) as records_completed, latest_error,
   data_interval_start, data_interval_end, cursor, created_at, finished_at, last_updated_at,
   least(records_total_count, 2147483647) as records_total_count, batch_export_id as batch_export`
+
+const latestRunsMax = 10
+const moments = ['data_interval_start', 'data_interval_end', 'created_at', 'finished_at', 'last_updated_at']
+
+/** The latest runs of a row of `batch_export`, newest first, as JSON, with moments as Postgres has them there. */
+export const selectLatestRuns = `coalesce((
+    select jsonb_agg(to_jsonb(run) order by created_at desc, id desc)
+    from (select ${runColumns} from batch_export_run where batch_export_id = batch_export.id
+      order by created_at desc, id desc limit ${latestRunsMax}) run), '[]')`
+
+/** A run of `selectLatestRuns` as it is shown everywhere else. */
+export function latestRunOf(run: object): object {
+  const shown = moments.map((name) => {
+    const moment: unknown = Reflect.get(run, name)
+    return [name, typeof moment === 'string' ? momentOf(moment) : null]
+  })
+  return { ...run, ...Object.fromEntries(shown) }
+}
+
+/** "2021-08-08T20:20:08.12+00:00" as "2021-08-08T20:20:08.120000Z". */
+function momentOf(text: string): string {
+  const [second = '', fraction] = text.replace('+00:00', '').split('.')
+  return fraction === undefined ? `${second}Z` : `${second}.${fraction.padEnd(6, '0')}Z`
+}

@@ -1,14 +1,19 @@
 // Runs of batch exports: what became of each interval, and what to do about it.
 
 import { Type } from 'typebox'
-import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import { recordActivity } from './activity.ts'
 import { insertBackfill, openStatuses } from './batch-export-backfill-rows.ts'
-import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
+import {
+  type ExportContext,
+  exportOperation,
+  findBatchExport,
+  idIn,
+  pageOfExport,
+} from './batch-export-operation.ts'
 import type { BatchExportRow } from './batch-export-rows.ts'
 import { runColumns, runSchema } from './batch-export-run-rows.ts'
 import type { ExportRooms } from './batch-export-write.ts'
@@ -32,17 +37,13 @@ export function batchExportRunOperations(rooms: ExportRooms): Operation[] {
     body: null,
     status: 200,
     response: envelopeOf(runSchema),
-    handle: async ({ place, sql, params, request, url }) => {
-      const { id } = await findBatchExport(sql, place, idIn(params, 'id'))
-      const page = pageOf(request.query)
-      return countedPage(sql, {
+    handle: (context) =>
+      pageOfExport(context, {
         select: selectRuns,
-        params: [id],
+        params: [idIn(context.params, 'id')],
         order: 'created_at desc, id desc',
-        url,
-        page,
-      })
-    },
+        page: pageOf(context.request.query),
+      }),
   })
   const retrieve = exportOperation({
     method: 'GET',

@@ -20,10 +20,10 @@ import {
   type BatchExportRow,
   batchExportFields,
   batchExportInput,
+  batchExportOf,
   batchExportPatch,
   batchExportSchema,
   selectBatchExports,
-  withLatestRuns,
 } from './batch-export-rows.ts'
 import {
   columnsOf,
@@ -60,7 +60,7 @@ function readOperations(): Operation[] {
         url,
         page: pageOf(request.query),
       })
-      return { ...found, results: await withLatestRuns(sql, found.results) }
+      return { ...found, results: found.results.map(batchExportOf) }
     },
   })
   const retrieve = exportOperation({
@@ -72,10 +72,7 @@ function readOperations(): Operation[] {
     body: null,
     status: 200,
     response: batchExportSchema,
-    handle: async ({ place, sql, params }) => {
-      const [shown] = await withLatestRuns(sql, [await findBatchExport(sql, place, idIn(params, 'id'))])
-      return shown
-    },
+    handle: ({ place, sql, params }) => findBatchExport(sql, place, idIn(params, 'id')),
   })
   return [list, retrieve].flat()
 }
@@ -151,8 +148,7 @@ async function createBatchExport(
       changes,
     }
     await recordActivity(session, { principal, address }, entry, nowMs)
-    const [shown] = await withLatestRuns(session, [created])
-    return shown
+    return created
   })
 }
 
@@ -177,8 +173,7 @@ async function changeBatchExport(
       await writeBatchExport(session, id, { ...columns, ...sealed }, nowMs)
       const after = await findBatchExport(session, place, id)
       await recordChange(session, actor, place.organizationId, before, after, given, nowMs)
-      const [shown] = await withLatestRuns(session, [after])
-      return shown
+      return after
     })
   if (given === undefined) return (await change(null)) ?? undefined
   // Names are looked up outside the lock. Where the address is another by the time the lock is there, since half of it

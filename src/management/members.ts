@@ -11,7 +11,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Actor, recordActivity } from './activity.ts'
-import { findMember, type MemberRow, memberLevel, memberSchema, selectMembers } from './member-rows.ts'
+import { findMember, type MemberRow, memberLevel, memberSchema, selectMembersByName } from './member-rows.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const me = '@me'
@@ -39,9 +39,9 @@ export function memberOperations(clock: Clock): Operation[] {
     response: envelopeOf(memberSchema),
     handle: ({ organization, sql, query, request, url }) =>
       countedPage<MemberRow>(sql, {
-        select: `${selectMembers} and ($2::text is null or lower(app_user.email) = lower($2))`,
+        select: `${selectMembersByName} and ($2::text is null or lower(app_user.email) = lower($2))`,
         params: [organization.id, query.email || null],
-        order: `"user" ->> 'first_name', joined_at desc, id`,
+        order: 'list_name, joined_at desc, id',
         url,
         page: pageOf(request.query),
       }),

@@ -33,6 +33,7 @@ export function warningsList(warnings: IngestionWarnings): Operation {
         select: `select kind as type, reason, count, first_seen, last_seen, sample from ingestion_warning
           where project_id = $1`,
         params: [project.id],
+        key: ['type', 'reason'],
         order: 'last_seen desc, type, reason',
         url,
         page: pageOf(request.query),

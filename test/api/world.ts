@@ -15,7 +15,7 @@ import { openProjectDeletions } from '../../src/management/project-deletions.ts'
 import { openProjectKeys } from '../../src/management/project-keys.ts'
 import { type ManagementOptions, managementRoutes } from '../../src/management/routes.ts'
 import { openOutbound } from '../../src/outbound/outbound.ts'
-import type { Postgres } from '../../src/postgres/pool.ts'
+import type { Postgres, Session } from '../../src/postgres/pool.ts'
 import { makeSealer } from '../../src/sealing/sealer.ts'
 import { keysOf } from '../sealing/keys.ts'
 import { freshPostgres, silentLog as log } from '../support/postgres.ts'
@@ -121,11 +121,28 @@ export function jsonOf(answer: Answer) {
 }
 
 /** What a test may put in place of what the world has. */
-type WorldOptions = Partial<Pick<ManagementOptions, 'events' | 'geoip' | 'mailer' | 'outbound' | 'siteUrl'>>
+type WorldOptions = Partial<
+  Pick<ManagementOptions, 'events' | 'geoip' | 'mailer' | 'outbound' | 'siteUrl'>
+> & {
+  /** Told each statement of a request, but for begin and commit. */
+  readonly onStatement?: (sql: string) => void
+}
+
+function watched(postgres: Postgres, onStatement: (sql: string) => void): Postgres {
+  const of = <S extends Session>(session: S): S => ({
+    ...session,
+    query: <Row extends object>(sql: string, params?: readonly unknown[]) => {
+      onStatement(sql)
+      return session.query<Row>(sql, params)
+    },
+  })
+  return { ...of(postgres), transaction: (body) => postgres.transaction((session) => body(of(session))) }
+}
 
 /** Without a name server, unless `options` bring one. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
-  const postgres = await freshPostgres(t)
+  const { onStatement = () => {}, ...replaced } = options
+  const postgres = watched(await freshPostgres(t), onStatement)
   await fillTenants(postgres)
   const moving = { ms: Date.UTC(2024, 4, 1, 12) }
   const clock: Clock = { nowMs: () => moving.ms, monotonicMs: () => moving.ms }
@@ -169,7 +186,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     trustedProxies: null,
     clock,
     log,
-    ...options,
+    ...replaced,
   }
   const routes = managementRoutes(management)
   const server = await openHttpServer({ host: '127.0.0.1', port: 0, routes, log })
