@@ -31,6 +31,17 @@ import {
 import { organizationSql, principalSql, projectSql, type TenantSql } from './tenant-sql.ts'
 import { Turns } from './turns.ts'
 
+/** An attempt at what the caller may not do. */
+export interface Denial {
+  readonly principal: Principal
+  readonly address: string
+  readonly method: Method
+  /** Template. */
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly detail: string
+}
+
 export interface OperationOptions {
   readonly postgres: Postgres
   readonly authentication: Authentication
@@ -38,6 +49,8 @@ export interface OperationOptions {
   readonly addressOf: (request: HttpRequest) => string
   /** Id of the project of a project API key. Errors: authentication_failed, projects_unavailable. */
   readonly projectOfToken: (token: string) => Promise<number>
+  /** Told of whoever has a key and was not let do something. Never fails. */
+  readonly onDenied: (denial: Denial) => Promise<void>
   /** SITE_URL; null to build links from the request's Host. */
   readonly siteUrl: string | null
 }
@@ -70,8 +83,7 @@ function operationRoute(operation: Operation, options: Rooms): Route {
   const { method, path, query, body } = operation
   const door: Door = { path, access: accessOf(method, path), tenant: tenantIn(path) }
   for (const schema of [query, body]) if (schema !== null) checkReadable(schema, `${method} ${path}`)
-  const handle = async (request: HttpRequest): Promise<HttpReply> => {
-    const admission = await admit(door, request, options)
+  const handle = async (request: HttpRequest, admission: Admission): Promise<HttpReply> => {
     const admitted: Admitted = {
       ...admission,
       request,
@@ -83,7 +95,7 @@ function operationRoute(operation: Operation, options: Rooms): Route {
     }
     return replyOf(operation, await operation.run(admitted), request.headers['if-none-match'])
   }
-  return route(path, [method], (request) => handle(request).catch(challenge))
+  return route(path, [method], (request) => admitted(door, request, options, handle).catch(challenge))
 }
 
 /** What a query string says. A filter by a UUID or a moment that is left blank is none. */
@@ -102,13 +114,12 @@ function missingMethods(path: string, operations: readonly Operation[], options:
   if (missing.length === 0 || access.scope === 'public') return []
   const door: Door = { path, access: { ...access, scope: 'any_key', level: null }, tenant: tenantIn(path) }
   const allow = [...present, ...(present.includes('GET') ? ['HEAD'] : [])].join(', ')
-  const handle = async (request: HttpRequest): Promise<HttpReply> => {
-    await admit(door, request, options)
+  const handle = (request: HttpRequest): HttpReply => {
     const detail = `Method "${request.method}" not allowed.`
     const reply = errorReply('json', new ServiceError('method_not_allowed', { detail }))
     return { ...reply, headers: [['allow', allow]] }
   }
-  return [route(path, missing, (request) => handle(request).catch(challenge))]
+  return [route(path, missing, (request) => admitted(door, request, options, handle).catch(challenge))]
 }
 
 function route(path: string, methods: readonly Method[], handle: Route['handle']): Route {
@@ -132,23 +143,48 @@ interface Door {
 
 type Admission = Pick<Admitted, 'principal' | 'sql' | 'organization' | 'project'>
 
-/** Errors: whatever keeps the caller out. */
-async function admit(door: Door, request: HttpRequest, options: Rooms): Promise<Admission> {
+type Handle = (request: HttpRequest, admission: Admission) => HttpReply | Promise<HttpReply>
+
+/** Answers by `handle` whoever may come in. Errors: whatever keeps the caller out; those of `handle`. */
+async function admitted(
+  door: Door,
+  request: HttpRequest,
+  options: Rooms,
+  handle: Handle,
+): Promise<HttpReply> {
   const { access, path } = door
-  if (access.scope === 'public') return { principal: null, sql: null, organization: null, project: null }
-  if (access.takesProjectSecret && isProjectSecret(request.headers.authorization))
-    return await admitProject(door, request, options)
-  const principal = await options.authentication.authenticate(
-    request.headers.authorization,
-    options.addressOf(request),
-    access.allowance,
-  )
-  if (access.scope !== 'any_key' && !isGranted(principal.scopes, access.scope)) {
+  if (access.scope === 'public') {
+    return await handle(request, { principal: null, sql: null, organization: null, project: null })
+  }
+  const { authorization } = request.headers
+  if (access.takesProjectSecret && isProjectSecret(authorization)) {
+    return await handle(request, await admitProject(door, request, options))
+  }
+  const address = options.addressOf(request)
+  const principal = await options.authentication.authenticate(authorization, address, access.allowance)
+  try {
+    return await handle(request, await admit(door, request, options, principal))
+  } catch (error) {
+    if (isServiceError(error, 'permission_denied')) {
+      const { method, params } = request
+      await options.onDenied({ principal, address, method, path, params, detail: error.detail })
+    }
+    throw error
+  }
+}
+
+async function admit(
+  { access, path, tenant }: Door,
+  request: HttpRequest,
+  options: Rooms,
+  principal: Principal,
+): Promise<Admission> {
+  if (access.scope !== 'any_key' && access.scope !== 'public' && !isGranted(principal.scopes, access.scope)) {
     const detail = `API key missing required scope '${access.scope}'`
     throw new ServiceError('permission_denied', { detail })
   }
   if (path === '/api/organizations') checkProjectScope(principal)
-  const { sql, organization, project } = await enterTenant(options, principal, door.tenant, request)
+  const { sql, organization, project } = await enterTenant(options, principal, tenant, request)
   const entered = project?.organization ?? organization
   if (access.level !== null) {
     assert(entered !== null, 'a path with a level names a tenant')

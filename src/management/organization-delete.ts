@@ -3,9 +3,14 @@
 
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../telemetry/log.ts'
 import { deleteProjects, type ProjectDeletions } from './project-deletions.ts'
 
-export function organizationDelete(deletions: Pick<ProjectDeletions, 'carryOut'>, clock: Clock): Operation {
+export function organizationDelete(
+  deletions: Pick<ProjectDeletions, 'carryOut'>,
+  clock: Clock,
+  log: Pick<Log, 'info'>,
+): Operation {
   return organizationOperation({
     method: 'DELETE',
     path: '/api/organizations/:id',
@@ -16,7 +21,7 @@ export function organizationDelete(deletions: Pick<ProjectDeletions, 'carryOut'>
     body: null,
     status: 204,
     response: null,
-    handle: async ({ organization, sql }) => {
+    handle: async ({ organization, sql, principal, address }) => {
       await sql.transaction(async (session) => {
         // Projects first, as everybody locks who changes something in one and then writes the organization's audit log.
         await session.query('select from project where organization_id = $1 order by id for update', [
@@ -35,6 +40,9 @@ export function organizationDelete(deletions: Pick<ProjectDeletions, 'carryOut'>
         )
         await session.query('delete from organization where id = $1', [organization.id])
       })
+      // Its audit log went with it.
+      const actor = { organization: organization.id, user: principal.userId, key: principal.keyId, address }
+      log.info(actor, 'an organization was deleted')
       void deletions.carryOut()
     },
   })

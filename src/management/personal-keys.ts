@@ -12,6 +12,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'
 import type { Session } from '../postgres/pool.ts'
+import { recordKeyActivity } from './personal-key-activity.ts'
 import { checkCovers, checkScopes, checkTenants } from './personal-key-power.ts'
 import {
   findPersonalKey,
@@ -58,8 +59,13 @@ export function personalKeyOperations(clock: Clock): Operation[] {
     summary: 'Make a key; its value is shown this once',
     body: personalKeyInput,
     status: 201,
-    handle: ({ principal, sql, body }) =>
-      sql.transaction((session) => createKey(session, principal, body, clock.nowMs())),
+    handle: ({ principal, sql, address, body }) =>
+      sql.transaction(async (session) => {
+        const nowMs = clock.nowMs()
+        const made = await createKey(session, principal, body, nowMs)
+        await recordKeyActivity(session, { principal, address }, 'created', null, made, nowMs)
+        return made
+      }),
   })
   return [list, create, ...oneKeyOperations(clock)]
 }
@@ -81,10 +87,13 @@ function oneKeyOperations(clock: Clock): Operation[] {
       ...common,
       ...verb,
       path: keyPath,
-      handle: ({ principal, sql, params, body }) =>
+      handle: ({ principal, sql, address, params, body }) =>
         sql.transaction(async (session) => {
+          const nowMs = clock.nowMs()
           const before = await lockKey(session, principal, idOf(params, principal))
-          return await changeKey(session, principal, before, body, clock.nowMs())
+          const after = await changeKey(session, principal, before, body, nowMs)
+          await recordKeyActivity(session, { principal, address }, 'updated', before, after, nowMs)
+          return after
         }),
     }),
   )
@@ -97,14 +106,15 @@ function oneKeyOperations(clock: Clock): Operation[] {
     body: null,
     status: 204,
     response: null,
-    handle: ({ principal, sql, params }) =>
+    handle: ({ principal, sql, address, params }) =>
       sql.transaction(async (session) => {
-        const { id } = await lockKey(session, principal, idOf(params, principal))
-        const nowSeconds = clock.nowMs() / 1000
+        const key = await lockKey(session, principal, idOf(params, principal))
+        const nowMs = clock.nowMs()
         await session.query('update personal_api_key set revoked_at = to_timestamp($2) where id = $1', [
-          id,
-          nowSeconds,
+          key.id,
+          nowMs / 1000,
         ])
+        await recordKeyActivity(session, { principal, address }, 'deleted', key, null, nowMs)
       }),
   })
   const roll = userOperation({
@@ -114,17 +124,10 @@ function oneKeyOperations(clock: Clock): Operation[] {
     operationId: 'personal_api_keys_roll',
     summary: 'Give a key a new value, shown this once; the old one ends at once',
     body: null,
-    handle: ({ principal, sql, params }) =>
-      sql.transaction(async (session) => {
-        const { id } = await lockKey(session, principal, idOf(params, principal))
-        const value = makeKey('phx_')
-        await session.query('update personal_api_key set secure_value = $2, mask_value = $3 where id = $1', [
-          id,
-          hashKey(value),
-          maskKey(value),
-        ])
-        return { ...(await findPersonalKey(session, principal.userId, id)), value }
-      }),
+    handle: ({ principal, sql, address, params }) =>
+      sql.transaction((session) =>
+        rollKey(session, { principal, address }, idOf(params, principal), clock.nowMs()),
+      ),
   })
   return [retrieve, ...updates, destroy, roll]
 }
@@ -170,6 +173,25 @@ async function createKey(
   )
   const nothing = await findPersonalKey(session, principal.userId, id)
   return { ...(await changeKey(session, principal, nothing, input, nowMs)), value }
+}
+
+async function rollKey(
+  session: Session,
+  actor: { readonly principal: Principal; readonly address: string },
+  id: string,
+  nowMs: number,
+): Promise<PersonalKey> {
+  const { principal } = actor
+  const before = await lockKey(session, principal, id)
+  const value = makeKey('phx_')
+  await session.query('update personal_api_key set secure_value = $2, mask_value = $3 where id = $1', [
+    id,
+    hashKey(value),
+    maskKey(value),
+  ])
+  const rolled = await findPersonalKey(session, principal.userId, id)
+  await recordKeyActivity(session, actor, 'rolled', before, rolled, nowMs)
+  return { ...rolled, value }
 }
 
 /** Writes the fields that `input` has; the others stay. */

@@ -28,6 +28,7 @@ import { cohortMemberOperations } from './cohort-members.ts'
 import { cohortOperations } from './cohorts.ts'
 import type { Commands } from './commands.ts'
 import { currentUserOperations } from './current-user.ts'
+import { openDenials } from './denials.ts'
 import { domainVerify } from './domain-verify.ts'
 import { domainOperations } from './domains.ts'
 import { earlyAccessOperations } from './early-access-features.ts'
@@ -93,6 +94,7 @@ export function managementRoutes(options: ManagementOptions): Route[] {
     authentication,
     addressOf: clientAddressFinder(trustedProxies),
     projectOfToken: (token) => projectOfToken(projects, token),
+    onDenied: openDenials(postgres, clock, log),
     siteUrl,
   })
 }
@@ -106,7 +108,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
   return [
     ...organizationOperations(clock),
     organizationCreate(clock),
-    organizationDelete(deletions, clock),
+    organizationDelete(deletions, clock, options.log),
     activityList(),
     ...domainOperations(sealer, clock),
     domainVerify(outbound, clock),

@@ -30,6 +30,7 @@ t.test('an operation without a row in the access table cannot be served', async 
     authentication,
     addressOf: () => '',
     projectOfToken: async () => 1,
+    onDenied: async () => {},
     siteUrl: null,
   }
   t.throws(() => operationRoutes([operation], options), {
@@ -57,6 +58,7 @@ t.test('an operation whose input would not be checked cannot be served', async (
     authentication,
     addressOf: () => '',
     projectOfToken: async () => 1,
+    onDenied: async () => {},
     siteUrl: null,
   }
   t.throws(() => operationRoutes([operation], options), { message: /limit has alternatives other than null/ })
@@ -163,6 +165,7 @@ t.test('a statement that is cut or has to give way is an answer to come back wit
       authentication: openAuthentication({ postgres, rateLimit: new RateLimit(clock), clock, log }),
       addressOf: () => '',
       projectOfToken: async () => 1,
+      onDenied: async () => {},
       siteUrl: null,
     })
     const lock = await postgres.hold()

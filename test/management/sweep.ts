@@ -127,7 +127,9 @@ function isAny(field: InputSchema): boolean {
   return field.type === undefined && field.anyOf === undefined && field.enum === undefined
 }
 
-/** All rows of all tables, as a hash a table; what every request notes of itself is left out. */
+/**
+ * All rows of all tables, as a hash a table; what every request notes of itself is left out, and that one was denied.
+ */
 export async function snapshot(postgres: Postgres): Promise<Record<string, string>> {
   const { rows } = await postgres.query<{ name: string }>(
     `select relname as name from pg_class where relkind in ('r', 'p') and not relispartition
@@ -137,7 +139,8 @@ export async function snapshot(postgres: Postgres): Promise<Record<string, strin
   for (const { name } of rows) {
     const { rows: found } = await postgres.query<{ hash: string }>(
       `select coalesce(md5(string_agg(row, '' order by row)), '') as hash
-       from (select (to_jsonb(one) - 'last_used_at')::text as row from ${name} one) rows`,
+       from (select (to_jsonb(one) - 'last_used_at')::text as row from ${name} one) rows
+       where rows.row::jsonb ->> 'activity' is distinct from 'denied'`,
     )
     hashes[name] = found[0]?.hash ?? ''
   }
