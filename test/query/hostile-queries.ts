@@ -199,6 +199,27 @@ const tables = [
   "'/proc/self/environ'",
   '"events.duckdb".main.event',
   'temp.main.x',
+  // The copies of persons, by their own names.
+  'copied_person',
+  'copied_distinct_id',
+  'copied_group',
+  'main.copied_person',
+  'temp.copied_person',
+  'temp.main.copied_person',
+  'temp.main.copied_person p',
+  'persons.main.copied_person',
+  'temp.persons',
+  'main.persons',
+  'main.groups',
+  's_persons',
+  's_person_distinct_ids',
+  's_groups',
+  's_sessions',
+  'person',
+  'person_override',
+  'person_tombstone',
+  'group_type',
+  'mirror',
   'events at (version => 1)',
   'events tablesample 10%',
   'events using sample 10',
@@ -216,6 +237,43 @@ function nested(count: number, text: string, wrap: (inner: string) => string): s
 }
 
 const events = '(select event a from events)'
+
+/** Ways around the tables of persons, and functions under their other names. */
+const aroundPersons = [
+  'select person.password from events',
+  'select person.properties.a.b from person_distinct_ids, copied_person',
+  'select * from events natural join persons where person.is_identified',
+  'with recursive persons as (select 1 union all select * from persons) select * from persons',
+  'select (select max(properties) from temp.main.copied_person) from persons',
+  "select person.properties.email from read_text('/etc/passwd') person",
+  'select * from persons tablesample 10%',
+  'select groupArray(properties) over () from persons',
+  'select groupArray(properties) over (partition by id) from persons',
+  'select toString(groupArray(properties)) || toString(groupArray(id)) || id || id || id || id from persons group by id',
+  'select arrayMap(x -> x, groupArray(properties)) from persons',
+  "select arrayStringConcat(groupArray(properties), '12345678901234567890') from persons",
+  'select arrayStringConcat(groupArray(properties), properties) from persons group by properties',
+  'select arrayJoin(range(1000000000)) from persons',
+  "select splitByChar('', splitByChar('', splitByChar('', properties))::varchar)::varchar from persons",
+  "select formatDateTime(now(), concat('%', '999999999d'))",
+  `select formatDateTime(now(), '${'%c'.repeat(60)}')`,
+  'select toStartOfInterval(now(), getvariable(1))',
+  'select toTimeZone(now(), event) from events',
+  'select dateAdd(getenv, 1, now())',
+  'select JSONExtract(properties, event) from events',
+  "select JSONExtract(properties, 'a', 'Array(String)') from events",
+  `select JSONExtractArrayRaw(properties, 'a"[*]."b') from events`,
+  'select quantile(getenv)(1)(2)(3)',
+  "select quantile(0.5)(getenv('HOME'))",
+  "select (getenv)('HOME')",
+  "select any(getenv('HOME'))",
+  "select extract(getenv('HOME'), 'a')",
+  "select sumIf(1, getenv('HOME') = '') from events",
+  "select getenvIf('HOME', 1 = 1) from events",
+  'select {filters}',
+  'select * from events where {filters}',
+  'select {variables.x}',
+]
 
 /** Small queries whose results would be of any size. */
 const growing = [
@@ -250,6 +308,7 @@ const growing = [
 /** Whole statements. */
 const statements = [
   ...growing,
+  ...aroundPersons,
   "copy event to '/tmp/x.csv'",
   "copy (select * from event) to '/tmp/x'",
   "copy event from '/tmp/x.csv'",

@@ -7,7 +7,7 @@ import { openWorld, theirSecret } from './world.ts'
 
 t.test('no hostile query runs', async (t) => {
   const { ask } = await openWorld(t)
-  t.ok(hostileQueries.length >= 200, `${hostileQueries.length} statements`)
+  t.ok(hostileQueries.length >= 600, `${hostileQueries.length} statements`)
   for (const sql of hostileQueries) {
     const error = await ask(sql).catch((thrown: unknown) => thrown)
     const isRefused = isServiceError(error, 'invalid_input')
