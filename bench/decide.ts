@@ -14,7 +14,6 @@ import { type LoopReport, runLoop } from './request-loop.ts'
 import { integerOption, type Outcome, quantile, type ResultRow, type Scenario } from './scenario.ts'
 import { ServerProcess } from './server-process.ts'
 
-const flagCounts = [10, 100, 1000]
 /** So many flags make a request worth ten. */
 const manyFlags = 1000
 const evenSeconds = 6
@@ -26,6 +25,7 @@ export const decide: Scenario = {
     requests: { fallback: '12000', meaning: 'of a sample, and to warm up; of 1000 flags a tenth' },
     samples: { fallback: '5', meaning: 'of each number of flags' },
     connections: { fallback: '16', meaning: 'that ask at once' },
+    flags: { fallback: '10,100,1000', meaning: 'of a project' },
     persons: { fallback: '200', meaning: 'that ask in turn; 100000: each is read anew' },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
   },
@@ -38,7 +38,7 @@ export const decide: Scenario = {
     try {
       const rows: ResultRow[] = []
       const broken: string[] = []
-      for (const flags of flagCounts) {
+      for (const flags of (options.flags ?? '').split(',').map(Number)) {
         const persons = integerOption(options, 'persons')
         const run: Run = {
           server,

@@ -5,9 +5,10 @@
 //   batch         events of a request
 //   connections   that send single events
 //   persons       known before (the persons' own store, without a server)
-//   flags         of a project, for each request to /decide: in the suite (`decide`)
+//   flags         of a project that somebody asks for; an answer in place of an event
 
 import { join } from 'node:path'
+import { decide } from './decide.ts'
 import { spreadOf } from './ingest-figures.ts'
 import { type IngestPlan, planOf, runIngest, type SideReport } from './ingest-run.ts'
 import { persons } from './persons.ts'
@@ -15,7 +16,7 @@ import { parseCores } from './pinned.ts'
 import { type Context, integerOption, type Outcome, type ResultRow, type Scenario } from './scenario.ts'
 import { workloadNamed } from './workload.ts'
 
-interface Point {
+export interface Point {
   readonly at: number
   readonly cpuMicros: number
   readonly perSecond: number
@@ -29,7 +30,7 @@ interface Curve {
 
 type Measure = (context: Context, isQuick: boolean) => Promise<Curve>
 
-const curves: Readonly<Record<string, Measure>> = { stored, batch, connections, persons: knownPersons }
+const curves: Readonly<Record<string, Measure>> = { stored, batch, connections, persons: knownPersons, flags }
 
 export const growth: Scenario = {
   question: 'does an event cost the same when there is more of everything?',
@@ -121,6 +122,30 @@ async function knownPersons(context: Context, isQuick: boolean): Promise<Curve> 
   return { points, broken }
 }
 
+async function flags({ folder, options, say }: Context, isQuick: boolean): Promise<Curve> {
+  const counts = isQuick ? [10, 1000] : [10, 100, 1000, 5000]
+  const defaults = Object.entries(decide.options).map(([name, { fallback }]) => [name, fallback])
+  const outcome = await decide.run({
+    folder: join(folder, 'flags'),
+    say,
+    options: {
+      ...Object.fromEntries(defaults),
+      flags: counts.join(','),
+      cores: options.cores ?? '',
+      ...(isQuick ? { requests: '1000', samples: '3' } : {}),
+    },
+  })
+  if ('skipped' in outcome) throw new Error(outcome.skipped)
+  const rows = new Map(outcome.rows.map(({ name, value }) => [name, value]))
+  const points = counts.map((at) => {
+    const [server, postgres] = (rows.get(`${at} flags server + Postgres`) ?? '')
+      .split('+')
+      .map(Number.parseFloat)
+    return { at, cpuMicros: server! + postgres!, perSecond: Number(rows.get(`${at} flags answers/s`)) }
+  })
+  return { points, broken: outcome.broken }
+}
+
 function ingestPlan({ options }: Context, workload: string, isQuick: boolean): IngestPlan {
   const plan = planOf(workload, isQuick)
   return { ...plan, samples: isQuick ? 2 : 3, evenSeconds: 0, cores: parseCores(options.cores ?? '') }
@@ -155,10 +180,11 @@ function pointOf(at: number, samples: SideReport['samples']): Point {
   return { at, cpuMicros, perSecond }
 }
 
-function describeCurve(name: string, points: readonly Point[]): ResultRow[] {
+/** A row a point, and how the cost grows from the first to the last, for each power of ten between. */
+export function describeCurve(name: string, points: readonly Point[]): ResultRow[] {
   const rows = points.map(({ at, cpuMicros, perSecond }) => ({
     name: `${name} ${at.toLocaleString('en-US')}`,
-    value: `${cpuMicros.toFixed(1)} µs an event, ${Math.round(perSecond).toLocaleString('en-US')} events/s`,
+    value: `${cpuMicros.toFixed(1)} µs each, ${Math.round(perSecond).toLocaleString('en-US')} a second`,
   }))
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined || first === last) return rows
