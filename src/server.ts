@@ -185,21 +185,20 @@ async function openHttp(
   outside: Outside,
   { clock, log }: ServerOptions,
 ): Promise<HttpServer> {
-  const { journal, database, projects, definitions, flags, geoip, warnings, events, persons, mirror, pool } =
-    rooms
+  const { journal, database, projects, definitions, flags, geoip, warnings, events, persons, mirror } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics({
     journal: () => journal.state(),
     events: () => events.state(),
     persons: () => persons.state(),
     mirror: () => mirror.state(),
-    decodeQueueBytes: () => pool.queuedBytes(),
+    decodeQueueBytes: () => rooms.pool.queuedBytes(),
     openBodyBytes: () => httpState().bodyBytes,
     openRequests: () => httpState().openRequests,
   })
   const intake: IntakeOptions = {
     journal,
-    pool,
+    pool: rooms.pool,
     projects,
     geoip,
     clock,
@@ -223,6 +222,7 @@ async function openHttp(
     clock,
     log,
     observe: metrics.replied,
+    isHttps: config.siteUrl?.startsWith('https:') ?? false,
     routes: [
       ...captureRoutes(intake, config.bodyBytesMax),
       ...flags.routes,

@@ -43,6 +43,8 @@ export interface ExchangeHost {
   readonly clock: Clock
   readonly log: Pick<Log, 'error'>
   readonly observe: ObserveReply
+  /** True when people reach this server by https, through a proxy. */
+  readonly isHttps: boolean
   isStopping: boolean
 }
 
@@ -198,7 +200,8 @@ export class Exchange {
     if (this.#state !== 'handling') this.#body.release()
     this.#state = 'sending'
     this.#res.cork(() => {
-      writeReplyHead(this.#res, this.#target.route, this.#head.headers.origin, reply)
+      const { isHttps } = this.#host
+      writeReplyHead(this.#res, this.#target.route, this.#head.headers.origin, reply, isHttps)
       if (this.#target.isHead) this.#res.writeHeader('connection', 'close')
       this.#writeBody(reply, closing)
     })

@@ -8,9 +8,13 @@ import { type ErrorStyle, type HttpReply, jsonReply, type Route, textReply } fro
 const securityHeaders = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'no-store'],
-  ['content-security-policy', "default-src 'none'"],
+  // What may frame a page is no matter of default-src.
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
   ['referrer-policy', 'no-referrer'],
 ] as const
+
+/** A year: a browser that was here once comes by https until then. */
+const strictTransport = ['strict-transport-security', 'max-age=31536000'] as const
 
 const retryAfterSecondsDefault = 1
 
@@ -45,13 +49,22 @@ export function specificError(code: ErrorCode, specifics: string): ServiceError 
   return new ServiceError(code, { detail: `${errorRow(code).detail.replace(/\.$/, '')}: ${specifics}` })
 }
 
-/** Writes the status line and every header but the length. Call it corked, once per response. */
-export function writeReplyHead(res: HttpResponse, route: Route, origin: string, reply: HttpReply): void {
+/**
+ * Writes the status line and every header but the length. Call it corked, once per response. `isHttps`: people reach
+ * this server by https.
+ */
+export function writeReplyHead(
+  res: HttpResponse,
+  route: Route,
+  origin: string,
+  reply: HttpReply,
+  isHttps: boolean,
+): void {
   res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? 'Unknown'}`)
   if (reply.contentType !== null) res.writeHeader('content-type', reply.contentType)
   for (const [name, value] of reply.headers) res.writeHeader(name, value)
   if (route.cors === 'public') writeCorsHeaders(res, origin)
-  else if (route.errorStyle === 'json') writeSecurityHeaders(res, reply)
+  else if (route.errorStyle === 'json') writeSecurityHeaders(res, reply, isHttps)
 }
 
 /**
@@ -65,7 +78,8 @@ export function writeCorsHeaders(res: HttpResponse, origin: string): void {
   res.writeHeader('vary', 'origin, access-control-request-method, access-control-request-headers')
 }
 
-function writeSecurityHeaders(res: HttpResponse, reply: HttpReply): void {
+function writeSecurityHeaders(res: HttpResponse, reply: HttpReply, isHttps: boolean): void {
+  if (isHttps) res.writeHeader(...strictTransport)
   for (const [name, value] of securityHeaders) {
     if (!reply.headers.some(([own]) => own === name)) res.writeHeader(name, value)
   }

@@ -35,6 +35,8 @@ export interface HttpOptions {
   readonly observe?: ObserveReply
   readonly limits?: Partial<HttpLimits>
   readonly clock?: Clock
+  /** True when people reach this server by https, through a proxy; false when absent. */
+  readonly isHttps?: boolean
 }
 
 export interface HttpState {
@@ -69,6 +71,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     clock: options.clock ?? systemClock,
     log: options.log,
     observe: options.observe ?? (() => {}),
+    isHttps: options.isHttps ?? false,
     isStopping: false,
   }
   const app = uws.App()

@@ -16,8 +16,18 @@ t.test('protects management replies and gives them no CORS headers', async (t) =
   t.match(reply?.headers, {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'",
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
   })
   t.equal(reply?.headers['access-control-allow-origin'], undefined)
+  t.equal(reply?.headers['strict-transport-security'], undefined)
+})
+
+t.test('keeps browsers to https where people come by it, also with an error', async (t) => {
+  const world = await openWorld({ isHttps: true })
+  t.teardown(() => world.server.closeNow())
+  for (const path of ['/api/things/@current', '/api/nowhere']) {
+    const reply = await request(world.port, `GET ${path}`)
+    t.equal(reply?.headers['strict-transport-security'], 'max-age=31536000', path)
+  }
 })
