@@ -127,6 +127,6 @@ function conditionOf({ active, type, search, created_by_id }: FlagFilter, values
   if (search)
     conditions.push(`(${containsText('key', search, values)} or ${containsText('name', search, values)})`)
   if (created_by_id !== undefined)
-    conditions.push(`feature_flag.created_by = ${values.add(created_by_id, 'integer')}`)
+    conditions.push(`feature_flag.created_by = ${values.add(created_by_id, 'bigint')}`)
   return conditions.join(' and ')
 }
