@@ -1,6 +1,9 @@
 // SQL that must never run: what reaches files, settings, the catalog or other projects, and what tries to slip through
 // between the text and its syntax tree.
 
+import { growing } from './growing-queries.ts'
+import { aroundPersons } from './hostile-persons.ts'
+
 /** Functions of a table that read, write, list or run something. */
 const tableFunctions = [
   "read_csv('/etc/passwd')",
@@ -229,80 +232,6 @@ const tables = [
   'ｅvents',
   '$events',
   '$$events$$',
-]
-
-/** What `text` becomes when it is put into itself `count` times. */
-function nested(count: number, text: string, wrap: (inner: string) => string): string {
-  return count === 0 ? text : nested(count - 1, wrap(text), wrap)
-}
-
-const events = '(select event a from events)'
-
-/** Ways around the tables of persons, and functions under their other names. */
-const aroundPersons = [
-  'select person.password from events',
-  'select person.properties.a.b from person_distinct_ids, copied_person',
-  'select * from events natural join persons where person.is_identified',
-  'with recursive persons as (select 1 union all select * from persons) select * from persons',
-  'select (select max(properties) from temp.main.copied_person) from persons',
-  "select person.properties.email from read_text('/etc/passwd') person",
-  'select * from persons tablesample 10%',
-  'select groupArray(properties) over () from persons',
-  'select groupArray(properties) over (partition by id) from persons',
-  'select toString(groupArray(properties)) || toString(groupArray(id)) || id || id || id || id from persons group by id',
-  'select arrayMap(x -> x, groupArray(properties)) from persons',
-  "select arrayStringConcat(groupArray(properties), '12345678901234567890') from persons",
-  'select arrayStringConcat(groupArray(properties), properties) from persons group by properties',
-  'select arrayJoin(range(1000000000)) from persons',
-  "select splitByChar('', splitByChar('', splitByChar('', properties))::varchar)::varchar from persons",
-  "select formatDateTime(now(), concat('%', '999999999d'))",
-  `select formatDateTime(now(), '${'%c'.repeat(60)}')`,
-  'select toStartOfInterval(now(), getvariable(1))',
-  'select toTimeZone(now(), event) from events',
-  'select dateAdd(getenv, 1, now())',
-  'select JSONExtract(properties, event) from events',
-  "select JSONExtract(properties, 'a', 'Array(String)') from events",
-  `select JSONExtractArrayRaw(properties, 'a"[*]."b') from events`,
-  'select quantile(getenv)(1)(2)(3)',
-  "select quantile(0.5)(getenv('HOME'))",
-  "select (getenv)('HOME')",
-  "select any(getenv('HOME'))",
-  "select extract(getenv('HOME'), 'a')",
-  "select sumIf(1, getenv('HOME') = '') from events",
-  "select getenvIf('HOME', 1 = 1) from events",
-  'select {filters}',
-  'select * from events where {filters}',
-  'select {variables.x}',
-]
-
-/** Small queries whose results would be of any size. */
-const growing = [
-  `select ${nested(40, "'a''b'", (inner) => `[${inner}]::varchar`)}`,
-  `select ${nested(40, 'event', (inner) => `toString(struct_pack(a := ${inner}))`)} from events`,
-  `select ${nested(40, 'event', (inner) => `concat((${inner}, 1), '')`)} from events`,
-  `select x from ${nested(20, 'events', (inner) => `(select x::varchar x from ${inner} x)`)}`,
-  `select x from ${nested(20, 'events', (inner) => `(select EVENTS::varchar x from ${inner} "Events")`)}`,
-  `select a from ${nested(20, '(select 1 a)', (inner) => `(select unnamed_subquery::varchar a from ${inner})`)}`,
-  `select a from ${nested(20, events, (inner) => `(select quantile_disc(a, [0.1, 0.9])::varchar a from ${inner})`)}`,
-  `select ${nested(40, 'event', (inner) => `regexp_replace(${inner}, '', 'x', 'g')`)} from events`,
-  `select ${nested(40, 'event', (inner) => `regexp_replace(${inner}, '.*', '\\\\0\\\\0')`)} from events`,
-  `select ${nested(40, 'event', (inner) => `regexp_extract(${inner}, '(.*)', ['a'])::varchar`)} from events`,
-  `select ${nested(40, 'event', (inner) => `url_encode(${inner})`)} from events`,
-  `select concat_ws(properties${", ''".repeat(100)}) from events`,
-  `select concat_ws(properties${', event'.repeat(100)}) from events`,
-  `select json_extract(properties, ['$'${", '$'".repeat(100)}]) from events`,
-  `select properties -> ['$'${", '$'".repeat(100)}] from events`,
-  `select json_keys(properties, ['$'${", '$'".repeat(100)}]) from events`,
-  "select json_extract(properties, '$..*') from events",
-  "select json_extract_string(properties, '$.*') from events",
-  "select json_extract(properties, concat('$..', '*')) from events",
-  "select properties ->> '$[*]' from events",
-  'select max(properties, 999999) from events',
-  'select min(properties, 999999) over () from events',
-  'select arg_max(properties, event, 999999) from events',
-  'select max_by(properties, event, 999999) from events',
-  `select quantile_disc(event, [0.5${', 0.5'.repeat(100)}]) from events`,
-  `select regexp_extract(properties, '(.*)', ['a'${", 'a'".repeat(100)}]) from events`,
 ]
 
 /** Whole statements. */

@@ -1,5 +1,5 @@
-// Random SQL as an attacker would try it: mostly what is allowed, so that it runs, with names of the store, of files and
-// of forbidden functions in every place where a name can stand.
+// Random SQL as an attacker would try it: mostly what is allowed, so that it runs, with names of the store, of files
+// and of forbidden functions in every place where a name can stand.
 
 import fc from 'fast-check'
 import { allowedNames } from '../../src/query/allowed-functions.ts'
