@@ -40,7 +40,7 @@ export const persons: Scenario = {
     const store = new PostgresStore({
       postgres: openPostgres({ connectionString: own.databaseUrl, log: silent, connectionsMax: 1 }),
       // As in the persons thread.
-      cacheBytesMax: 128 * MiB,
+      cacheBytesMax: 192 * MiB,
       loadedBytesMax: 64 * MiB,
       killAt: null,
     })

@@ -5,7 +5,6 @@ import { microsFromMs } from '../lib/clock.ts'
 import { formatUuid } from '../lib/uuid.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { IdentityWarning } from './changes.ts'
-import { columnDigest } from './column-digest.ts'
 import type { DraftPerson } from './draft-person.ts'
 import { mergeOperation } from './merge.ts'
 import { type EventsInput, type Operation, personColumn } from './operations.ts'
@@ -35,15 +34,11 @@ export class EventsFold {
   }
 
   apply(operation: Operation): void {
-    const { kind, index, hasGroups } = operation
+    const { kind, index, digest, hasGroups } = operation
     const { batch } = this.#input
     const owner = this.#project.ownerOf(operation.distinctId)
     if (owner !== null && (kind === 'plain' || (kind === 'birth' && !hasGroups))) return
-    let digest = 0
-    if (kind === 'update' || kind === 'set') {
-      digest = columnDigest(batch, index, kind === 'set')
-      if (owner !== null && (owner.seenLast === digest || owner.seenBefore === digest)) return
-    }
+    if (owner !== null && digest > 0 && (owner.seenLast === digest || owner.seenBefore === digest)) return
     const members = personColumn(batch, index)
     if (hasGroups) this.#project.groups.nameTypes(members.get('$groups') ?? '{}')
     if (operation.group !== null) this.#changeGroup(operation)

@@ -3,11 +3,12 @@
 import { isIllegalId } from './illegal-ids.ts'
 import { type MergeIds, mergeIds } from './merge.ts'
 import type { StepInput } from './operations.ts'
+import { Said } from './seen-person.ts'
 
 export interface IdsToLoad {
   readonly projectId: number
-  /** Whose persons, if any, must be known. */
-  readonly distinctIds: ReadonlySet<string>
+  /** Whose persons, if any, must be known, and what the step says of each: a person who has seen that needs no row. */
+  readonly distinctIds: ReadonlyMap<string, Said>
   /** Each merge that is asked for, once; personsToLoadWhole says what they need. */
   readonly merges: readonly MergeIds[]
   /** Persons that are deleted: they and all their ids must be known. */
@@ -25,8 +26,10 @@ export function idsToLoad(inputs: readonly StepInput[]): IdsToLoad[] {
     byProject.set(projectId, ids)
     if (input.kind === 'delete_person') ids.personUuids.add(input.personUuid)
     if (input.kind !== 'events') continue
-    for (const { kind, distinctId, otherId, group } of input.operations) {
-      ids.distinctIds.add(distinctId)
+    for (const { kind, distinctId, digest, hasGroups, otherId, group } of input.operations) {
+      const said = ids.said(distinctId)
+      if (digest > 0) said.add(digest)
+      else if (kind !== 'plain' && (kind !== 'birth' || hasGroups)) said.needsRow = true
       if (group !== null) ids.addGroup(group.type, group.key)
       if (otherId === null || (kind !== 'identify' && kind !== 'alias' && kind !== 'merge')) continue
       if (distinctId === otherId || isIllegalId(distinctId) || isIllegalId(otherId)) continue
@@ -82,7 +85,7 @@ function unite(clusters: Map<string, Cluster>, pair: MergeIds): Cluster {
 
 class ProjectIds implements IdsToLoad {
   readonly projectId: number
-  readonly distinctIds = new Set<string>()
+  readonly distinctIds = new Map<string, Said>()
   readonly personUuids = new Set<string>()
   readonly groups = new Map<string, Set<string>>()
   /** By both ids; the length tells where the first one ends. */
@@ -90,6 +93,15 @@ class ProjectIds implements IdsToLoad {
 
   constructor(projectId: number) {
     this.projectId = projectId
+  }
+
+  said(distinctId: string): Said {
+    let said = this.distinctIds.get(distinctId)
+    if (said === undefined) {
+      said = new Said()
+      this.distinctIds.set(distinctId, said)
+    }
+    return said
   }
 
   addGroup(type: string, key: string): void {
@@ -102,7 +114,8 @@ class ProjectIds implements IdsToLoad {
   }
 
   addMerge(pair: MergeIds): void {
-    this.distinctIds.add(pair.into).add(pair.source)
+    this.said(pair.into).needsRow = true
+    this.said(pair.source).needsRow = true
     this.#merges.set(`${pair.into.length} ${pair.into}${pair.source}`, pair)
   }
 }

@@ -7,6 +7,7 @@
 
 import { type EventBatch, EventFlag, textValue } from '../capture/event-batch.ts'
 import { assert } from '../lib/assert.ts'
+import { columnDigest } from './column-digest.ts'
 import { type GroupChange, groupNamed } from './group-change.ts'
 import { readMembers } from './json-members.ts'
 import { otherIdOf } from './other-id.ts'
@@ -40,6 +41,8 @@ export interface Operation {
   readonly index: number
   readonly kind: OperationKind
   readonly distinctId: string
+  /** Of what an update or a set says (column-digest.ts); 0 for others. */
+  readonly digest: number
   readonly hasGroups: boolean
   /** The id to join with distinctId. */
   readonly otherId: string | null
@@ -115,6 +118,7 @@ function readOperation(batch: EventBatch, index: number, flags: number): Operati
     index,
     kind,
     distinctId: textValue(batch.text.distinctId, index),
+    digest: kind === 'update' || kind === 'set' ? columnDigest(batch, index, kind === 'set') : 0,
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,

@@ -3,6 +3,7 @@
 
 import { type IdsToLoad, personsToLoadWhole } from '../identity/ids-to-load.ts'
 import type { Group, Known, KnownProject, Person } from '../identity/known.ts'
+import { type Said, SeenPerson, saidByOwner } from '../identity/seen-person.ts'
 import { assert } from '../lib/assert.ts'
 import type { Micros } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
@@ -48,6 +49,11 @@ class LoadedProject implements KnownProject {
   }
 }
 
+export interface LoadedKnown extends Known {
+  /** Tells the cache what persons have seen in the step, before it hears what the step has changed. */
+  noteSeen(): void
+}
+
 /**
  * Loads what `wanted` lists within the running transaction, and keeps the projects from being deleted until its end.
  * Returns null when the properties of persons that are not in the cache come to more than `bytesMax`.
@@ -57,7 +63,7 @@ export async function loadKnown(
   cache: PersonCache,
   wanted: readonly IdsToLoad[],
   bytesMax: number,
-): Promise<Known | null> {
+): Promise<LoadedKnown | null> {
   const projects = await loadProjects(session, wanted)
   await loadOwners(session, cache, projects)
   const missing = missingPersons(cache, projects)
@@ -65,7 +71,14 @@ export async function loadKnown(
   await loadPersons(session, cache, projects, missing)
   await loadWholePersons(session, projects)
   await loadGroups(session, projects)
-  return { project: (projectId) => projects.get(projectId) ?? null }
+  return {
+    project: (projectId) => projects.get(projectId) ?? null,
+    noteSeen(): void {
+      for (const { persons } of projects.values()) {
+        for (const person of persons.values()) if (!(person instanceof SeenPerson)) cache.noteSeen(person)
+      }
+    },
+  }
 }
 
 async function loadProjects(
@@ -102,7 +115,7 @@ async function loadOwners(
   const projectIds: number[] = []
   const distinctIds: string[] = []
   for (const [projectId, { ids, owners }] of projects) {
-    for (const distinctId of ids.distinctIds) {
+    for (const distinctId of ids.distinctIds.keys()) {
       const owner = cache.ownerOf(projectId, distinctId)
       if (owner !== null) owners.set(distinctId, owner)
       else {
@@ -124,12 +137,14 @@ async function loadOwners(
   }
 }
 
-/** Takes the wanted persons from the cache; returns keys of the others. */
+/** Takes the wanted persons from the cache, as far as a row is needed; returns keys of the others. */
 function missingPersons(cache: PersonCache, projects: ReadonlyMap<number, LoadedProject>): PersonKeys {
   const missing: PersonKeys = { projectIds: [], uuids: [] }
   for (const [projectId, { ids, owners, persons }] of projects) {
+    const saidOf = saidByOwner(ids.distinctIds, owners)
     for (const uuid of new Set([...owners.values(), ...ids.personUuids])) {
-      const person = cache.person(uuid)
+      const said = ids.personUuids.has(uuid) ? null : saidOf.get(uuid)
+      const person = cache.person(uuid) ?? (said ? seenPerson(cache, projectId, uuid, said) : null)
       if (person !== null) persons.set(uuid, person)
       else {
         missing.projectIds.push(projectId)
@@ -138,6 +153,18 @@ function missingPersons(cache: PersonCache, projects: ReadonlyMap<number, Loaded
     }
   }
   return missing
+}
+
+/** The person without its row, when it has seen all that is said of it; else null. */
+function seenPerson(
+  cache: PersonCache,
+  projectId: number,
+  uuid: string,
+  saids: readonly Said[],
+): SeenPerson | null {
+  const { seenLast, seenBefore } = cache.seenBy(uuid) ?? { seenLast: 0, seenBefore: 0 }
+  const isSeen = saids.every((said) => said.isSeen(seenLast, seenBefore))
+  return isSeen ? new SeenPerson(projectId, uuid, seenLast, seenBefore) : null
 }
 
 interface PersonKeys {
@@ -187,8 +214,7 @@ async function loadPersons(
       isIdentified: row.is_identified,
       version: row.version,
       properties: row.properties,
-      seenLast: 0,
-      seenBefore: 0,
+      ...(cache.seenBy(row.uuid) ?? { seenLast: 0, seenBefore: 0 }),
     }
     cache.addPerson(person)
     projects.get(row.project_id)?.persons.set(row.uuid, person)

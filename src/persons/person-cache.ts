@@ -1,41 +1,52 @@
-// Persons by distinct_id, kept between steps: the rows as they stand in the store, which nobody else writes. It holds
-// two generations. What is asked for moves to the young one; when that has had half the bytes, it becomes the old one
-// and the old one is forgotten.
+// What is known of persons between steps, all of it as it stands in the store, which nobody else writes: whose id is
+// whose, which events a person has seen last, and rows. A third of the memory for each: rows are few, the others many.
 //
-// Several ids may lead to one row, so the row is found through its uuid; uuids are unique over all projects.
+// An id is kept by the uuid it was born to. Uuids are hashes, unique over all projects.
 
 import type { Changes } from '../identity/changes.ts'
 import type { Person } from '../identity/known.ts'
+import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'
+import { UuidTable } from './uuid-table.ts'
 
 interface Generation {
-  /** Uuids of persons by "<project> <distinct_id>". */
-  readonly owners: Map<string, string>
   readonly persons: Map<string, Person>
   bytes: number
 }
 
+/** Digests of the last two events that would change nothing about a person, as in its row. */
+export interface Seen {
+  readonly seenLast: number
+  readonly seenBefore: number
+}
+
 /** Room that a map's entry and a row take beside their text, measured roughly with Node 20. */
-const ownerBytes = 200
 const personBytes = 400
+const wordRange = 2 ** 32
 
 export class PersonCache {
   readonly #generationBytesMax: number
   #young = emptyGeneration()
   #old = emptyGeneration()
+  /** Uuids of owners by the uuids that ids were born to. */
+  readonly #owners: UuidTable
+  /** By uuids of persons: two digests of two words each. */
+  readonly #seen: UuidTable
+  // Both sides of a table, as bytes and as words of the same memory.
+  readonly #keyBytes = new Uint8Array(16)
+  readonly #key = new Uint32Array(this.#keyBytes.buffer)
+  readonly #valueBytes = new Uint8Array(16)
+  readonly #value = new Uint32Array(this.#valueBytes.buffer)
 
   constructor(bytesMax: number) {
-    this.#generationBytesMax = bytesMax / 2
+    this.#generationBytesMax = bytesMax / 3 / 2
+    this.#owners = new UuidTable(bytesMax / 3)
+    this.#seen = new UuidTable(bytesMax / 3)
   }
 
   /** Uuid of the person that owns an id; null when that is not known here. */
   ownerOf(projectId: number, distinctId: string): string | null {
-    const key = `${projectId} ${distinctId}`
-    const young = this.#young.owners.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.owners.get(key)
-    if (old === undefined) return null
-    this.#setOwner(key, old)
-    return old
+    this.#keyOfId(projectId, distinctId)
+    return this.#owners.get(this.#key, this.#value) ? formatUuid(this.#valueBytes, 0) : null
   }
 
   person(uuid: string): Person | null {
@@ -43,17 +54,38 @@ export class PersonCache {
     if (young !== undefined) return young
     const old = this.#old.persons.get(uuid)
     if (old === undefined) return null
-    this.addPerson(old)
+    this.#keep(old)
     return old
   }
 
-  addOwner(projectId: number, distinctId: string, personUuid: string): void {
-    this.#setOwner(`${projectId} ${distinctId}`, personUuid)
+  /** What a person has seen; null when that is not known here. */
+  seenBy(uuid: string): Seen | null {
+    parseUuidText(uuid, this.#keyBytes, 0)
+    if (!this.#seen.get(this.#key, this.#value)) return null
+    const [lastHigh = 0, lastLow = 0, beforeHigh = 0, beforeLow = 0] = this.#value
+    return { seenLast: lastHigh * wordRange + lastLow, seenBefore: beforeHigh * wordRange + beforeLow }
   }
 
+  addOwner(projectId: number, distinctId: string, personUuid: string): void {
+    this.#keyOfId(projectId, distinctId)
+    parseUuidText(personUuid, this.#valueBytes, 0)
+    this.#owners.set(this.#key, this.#value)
+  }
+
+  /** Adds a row as it stands, with what the person has seen. */
   addPerson(person: Person): void {
-    this.#young.persons.set(person.uuid, person)
-    this.#grow(personBytes + person.properties.length)
+    this.#keep(person)
+    this.noteSeen(person)
+  }
+
+  /** Remembers what a person has seen, whether or not its row is kept. */
+  noteSeen({ uuid, seenLast, seenBefore }: Pick<Person, 'uuid' | 'seenLast' | 'seenBefore'>): void {
+    parseUuidText(uuid, this.#keyBytes, 0)
+    this.#value[0] = seenLast / wordRange
+    this.#value[1] = seenLast
+    this.#value[2] = seenBefore / wordRange
+    this.#value[3] = seenBefore
+    this.#seen.set(this.#key, this.#value)
   }
 
   /** Follows what a step has changed in the store. */
@@ -63,14 +95,15 @@ export class PersonCache {
     for (const { uuid } of changes.personsDeleted) {
       this.#young.persons.delete(uuid)
       this.#old.persons.delete(uuid)
+      parseUuidText(uuid, this.#keyBytes, 0)
+      this.#seen.forget(this.#key)
     }
     for (const person of changes.persons) this.addPerson(person)
     for (const { projectId, distinctId, personUuid } of changes.distinctIds) {
-      const key = `${projectId} ${distinctId}`
-      if (personUuid !== null) this.#setOwner(key, personUuid)
+      if (personUuid !== null) this.addOwner(projectId, distinctId, personUuid)
       else {
-        this.#young.owners.delete(key)
-        this.#old.owners.delete(key)
+        this.#keyOfId(projectId, distinctId)
+        this.#owners.forget(this.#key)
       }
     }
   }
@@ -78,16 +111,22 @@ export class PersonCache {
   clear(): void {
     this.#young = emptyGeneration()
     this.#old = emptyGeneration()
+    this.#owners.clear()
+    this.#seen.clear()
   }
 
-  #setOwner(key: string, personUuid: string): void {
-    this.#young.owners.set(key, personUuid)
-    this.#grow(ownerBytes + key.length)
+  #keyOfId(projectId: number, distinctId: string): void {
+    const bytes = Buffer.from(distinctId)
+    writeBornId(projectId, bytes, 0, bytes.length, this.#keyBytes, 0)
   }
 
-  /** Counts what was ever added to a generation, overwritten or not: it is an upper bound. */
-  #grow(bytes: number): void {
-    this.#young.bytes += bytes
+  /**
+   * Rows have two generations: what is asked for moves to the young one. Counts what was ever added to a generation,
+   * overwritten or not: it is an upper bound.
+   */
+  #keep(person: Person): void {
+    this.#young.persons.set(person.uuid, person)
+    this.#young.bytes += personBytes + person.properties.length
     if (this.#young.bytes < this.#generationBytesMax) return
     this.#old = this.#young
     this.#young = emptyGeneration()
@@ -95,5 +134,5 @@ export class PersonCache {
 }
 
 function emptyGeneration(): Generation {
-  return { owners: new Map(), persons: new Map(), bytes: 0 }
+  return { persons: new Map(), bytes: 0 }
 }

@@ -86,7 +86,6 @@ export class PostgresStore implements PersonsStore {
     try {
       const changes = await this.#applyWithin(session, step)
       if (changes === null) return false
-      this.#cache.apply(changes)
       this.#touched = touchedBy(changes)
       return true
     } catch (error) {
@@ -120,6 +119,8 @@ export class PostgresStore implements PersonsStore {
     await commit
     killPoint(killAt, 'after_persons_commit')
     this.#changes = told ?? this.#changes
+    known.noteSeen()
+    this.#cache.apply(changes)
     return changes
   }
 

@@ -29,9 +29,9 @@ t.test('lists every id that is named, by project', async (t) => {
     ]),
     ...inputs([{ event: 'e', distinct_id: 'plain' }], 2),
   ])
-  t.same([...(first?.distinctIds ?? [])], ['plain', 'user', 'anon', 'x', 'y'])
+  t.same([...(first?.distinctIds.keys() ?? [])], ['plain', 'user', 'anon', 'x', 'y'])
   t.same(second?.projectId, 2)
-  t.same([...(second?.distinctIds ?? [])], ['plain'])
+  t.same([...(second?.distinctIds.keys() ?? [])], ['plain'])
 })
 
 t.test('lists every merge once', async (t) => {

@@ -9,6 +9,7 @@ import { type IdsToLoad, idsToLoad, personsToLoadWhole } from '../../src/identit
 import { readMembers } from '../../src/identity/json-members.ts'
 import type { Group, Known, KnownProject, Person } from '../../src/identity/known.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
+import { SeenPerson } from '../../src/identity/seen-person.ts'
 import { capturedBatch, inputOf, type SentEvent, type SentFacts } from './captured.ts'
 
 interface ProjectTables {
@@ -244,19 +245,29 @@ export class MemoryStore {
   }
 }
 
+/** Rows stay unknown of persons who have seen all that is said of them. */
 function knownProject(tables: ProjectTables, ids: IdsToLoad): KnownProject {
   const { persons, owners } = tables
+  const needed = new Set(ids.personUuids)
+  for (const [id, said] of ids.distinctIds) {
+    const person = persons.get(owners.get(id) ?? '')
+    if (person !== undefined && !said.isSeen(person.seenLast, person.seenBefore)) needed.add(person.uuid)
+  }
+  const known = (person: Person | undefined): Person | null => {
+    if (person === undefined || needed.has(person.uuid)) return person ?? null
+    return new SeenPerson(person.projectId, person.uuid, person.seenLast, person.seenBefore)
+  }
   const whole = personsToLoadWhole(ids.merges, (id) => owners.get(id) ?? null)
   return {
     hasEvents: tables.hasEvents,
     groupTypes: tables.groupTypes,
     person(distinctId) {
       assert(ids.distinctIds.has(distinctId), `${distinctId} was asked for`)
-      return persons.get(owners.get(distinctId) ?? '') ?? null
+      return known(persons.get(owners.get(distinctId) ?? ''))
     },
     personByUuid(uuid) {
       assert(ids.personUuids.has(uuid), `person ${uuid} was asked for`)
-      return persons.get(uuid) ?? null
+      return known(persons.get(uuid))
     },
     distinctIdsOf(uuid) {
       assert(whole.has(uuid) || ids.personUuids.has(uuid), `the ids of person ${uuid} were asked for`)

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Person } from '../../src/identity/known.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
+import { uuidOf } from '../events/make-batch.ts'
 import { noChanges } from './no-changes.ts'
 
 function person(uuid: string, properties = '{}'): Person {
@@ -17,52 +18,69 @@ function person(uuid: string, properties = '{}'): Person {
   }
 }
 
+const [annaId, bobId] = [uuidOf(0xa), uuidOf(0xb)]
+
 t.test('finds a person through each of its ids, in its own project only', async (t) => {
   const cache = new PersonCache(100_000)
-  const anna = person('A')
+  const anna = person(annaId)
   cache.addPerson(anna)
-  cache.addOwner(1, 'anna', 'A')
-  t.equal(cache.ownerOf(1, 'anna'), 'A')
+  cache.addOwner(1, 'anna', annaId)
+  t.equal(cache.ownerOf(1, 'anna'), annaId)
   t.equal(cache.ownerOf(2, 'anna'), null)
-  t.equal(cache.person('A'), anna)
-  t.equal(cache.person('B'), null)
+  t.equal(cache.person(annaId), anna)
+  t.equal(cache.person(bobId), null)
 })
 
 t.test('follows what a step changed', async (t) => {
   const cache = new PersonCache(100_000)
-  for (const uuid of ['A', 'B']) {
-    cache.addPerson(person(uuid))
-    cache.addOwner(1, uuid.toLowerCase(), uuid)
+  for (const [id, uuid] of [
+    ['a', annaId],
+    ['b', bobId],
+  ] as const) {
+    cache.addPerson({ ...person(uuid), seenLast: 7 })
+    cache.addOwner(1, id, uuid)
   }
-  const changed = person('B', '{"n": 1}')
+  const changed = person(bobId, '{"n": 1}')
   cache.apply({
     ...noChanges,
-    personsDeleted: [{ projectId: 1, uuid: 'A' }],
+    personsDeleted: [{ projectId: 1, uuid: annaId }],
     persons: [changed],
-    distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: 'B' }],
+    distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: bobId }],
   })
-  t.equal(cache.person('A'), null)
-  t.equal(cache.ownerOf(1, 'a'), 'B')
-  t.equal(cache.person('B'), changed)
+  t.equal(cache.person(annaId), null)
+  t.equal(cache.seenBy(annaId), null)
+  t.equal(cache.ownerOf(1, 'a'), bobId)
+  t.equal(cache.person(bobId), changed)
+  t.same(cache.seenBy(bobId), { seenLast: 0, seenBefore: 0 }, 'a changed person has seen nothing yet')
   cache.apply({ ...noChanges, distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: null }] })
   t.equal(cache.ownerOf(1, 'a'), null)
   cache.apply({ ...noChanges, projectsDeleted: [2] })
   t.equal(cache.ownerOf(1, 'b'), null)
+  t.equal(cache.seenBy(bobId), null)
 })
 
-t.test('forgets what was not asked for when it is full, and never shows an older row', async (t) => {
-  const cache = new PersonCache(10_000)
-  cache.addPerson(person('kept'))
-  cache.addOwner(1, 'kept', 'kept')
-  cache.addPerson(person('left'))
-  const newer = person('kept', '{"n": 1}')
+t.test('knows what persons have seen when it has no room for their rows', async (t) => {
+  const cache = new PersonCache(60_000)
+  const seen = { seenLast: 2 ** 53 - 1, seenBefore: 2 ** 32 }
+  for (let n = 0; n < 200; n++) cache.addPerson({ ...person(uuidOf(n), 'x'.repeat(400)), ...seen })
+  t.equal(cache.person(uuidOf(0)), null)
+  t.same(cache.seenBy(uuidOf(0)), seen)
+  cache.noteSeen({ uuid: uuidOf(0), seenLast: 1, seenBefore: 0xffff_ffff })
+  t.same(cache.seenBy(uuidOf(0)), { seenLast: 1, seenBefore: 0xffff_ffff })
+})
+
+t.test('forgets rows that were not asked for when it is full, and never shows an older one', async (t) => {
+  const cache = new PersonCache(30_000)
+  const [kept, left] = [annaId, bobId]
+  cache.addPerson(person(kept))
+  cache.addPerson(person(left))
+  const newer = person(kept, '{"n": 1}')
   cache.addPerson(newer)
   for (let i = 0; i < 100; i++) {
-    cache.addPerson(person(`other ${i}`))
-    t.equal(cache.person('kept'), newer)
-    t.equal(cache.ownerOf(1, 'kept'), 'kept')
+    cache.addPerson(person(uuidOf(1000 + i)))
+    t.equal(cache.person(kept), newer)
   }
-  t.equal(cache.person('left'), null)
-  t.equal(cache.person('other 0'), null)
-  t.ok(cache.person('other 99'))
+  t.equal(cache.person(left), null)
+  t.equal(cache.person(uuidOf(1000)), null)
+  t.ok(cache.person(uuidOf(1099)))
 })
