@@ -15,11 +15,14 @@ export const mirrorKillPoints = ['in_mirror_commit', 'after_mirror_commit'] as c
 
 export const personsKillPoints = ['in_persons_save', 'in_persons_commit', 'after_persons_commit'] as const
 
+export const exportsKillPoints = ['after_extract', 'after_deliver', 'after_export_commit'] as const
+
 export type KillPoint =
   | (typeof journalKillPoints)[number]
   | (typeof eventsKillPoints)[number]
   | (typeof mirrorKillPoints)[number]
   | (typeof personsKillPoints)[number]
+  | (typeof exportsKillPoints)[number]
 
 /** Ends the process without another instruction when `killAt` is this point. */
 export function killPoint(killAt: string | null, point: KillPoint): void {

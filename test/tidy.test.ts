@@ -44,6 +44,7 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/cli/'],
   'ipaddr.js': ['src/outbound/'],
   nodemailer: ['src/mail/'],
+  'graphile-worker': ['src/exports/jobs.ts'],
 }
 
 /** Rooms that take and return values: no file system, no network, no threads. */
@@ -66,7 +67,7 @@ const noTwin: Readonly<Record<string, string>> = {
   'src/persons/messages.ts': 'types only',
   'src/persons/persons-store.ts': 'types only',
   'src/serve.ts': 'a whole process, which main.pg.test.ts starts',
-  'src/kill-point.ts': 'the kill tests of journal, events and persons, in processes of their own',
+  'src/kill-point.ts': 'the kill tests of journal, events, persons and exports, in processes of their own',
   'src/lib/assert.ts': 'two lines that every room runs through',
   'src/lib/clock.ts': 'the clock itself',
 }

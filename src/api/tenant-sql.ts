@@ -8,7 +8,7 @@
 import type { Postgres, Session } from '../postgres/pool.ts'
 import { tenantRole } from '../postgres/tenant-role.ts'
 import type { Principal } from './principal.ts'
-import type { Organization, Project } from './tenant.ts'
+import type { Organization } from './tenant.ts'
 
 export interface TenantSql extends Session {
   /**
@@ -50,8 +50,12 @@ export function organizationSql(
   return tenantSql(postgres, enter, [`{${organization.id}}`, '', userId])
 }
 
-/** Statements on `project` and everything that belongs to it, and on its organization. */
-export function projectSql(postgres: Postgres, userId: number, project: Project): TenantSql {
+/** Statements on `project` and everything that belongs to it, and on its organization. User 0 is nobody. */
+export function projectSql(
+  postgres: Postgres,
+  userId: number,
+  project: { readonly id: number; readonly organization: Pick<Organization, 'id'> },
+): TenantSql {
   return tenantSql(postgres, enter, [`{${project.organization.id}}`, `{${project.id}}`, userId])
 }
 

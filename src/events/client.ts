@@ -11,6 +11,7 @@ import type { Journal, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { StepOutcome } from './consumer.ts'
+import type { Extracted, ExtractRequest } from './extract.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import type { EventsTasks, QueryResult, QueryValue } from './messages.ts'
@@ -20,11 +21,10 @@ import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
 import { type Selected, type SelectLimits, selectLimitsDefault } from './select.ts'
-import { type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
+import { type OnCancel, type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
 import { Setback } from './setback.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
-
 export interface EventsOptions {
   readonly dataDir: string
   readonly journalDir: string
@@ -62,6 +62,8 @@ export interface Events {
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
   /** Runs SQL of people. Errors: as `listEvents`, and what `copies` throws. */
   select(query: PeoplesQuery): Promise<Selected>
+  /** Writes the rows of a SELECT into a file below `DATA_DIR/exports`. Errors: as `listEvents`. */
+  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted>
   state(): EventsState
   /** Resolves when everything of `lane` before `position` can be read. Errors: events_unavailable, stopping. */
   waitUntilApplied(lane: Lane, position: Position): Promise<void>
@@ -75,6 +77,7 @@ export interface Events {
 
 /** Reads at once, and in line. */
 const readsMax = 4
+const isLong = (kind: string): boolean => kind === 'select' || kind === 'extract' // they take places
 const readsWaitingMax = 64
 
 /** Starts the events thread. Returns before the store is open. */
@@ -106,12 +109,9 @@ class EventsClient implements Events {
   constructor(options: EventsOptions) {
     this.#options = options
     this.#pool = new EventsPool(readsMax, (error) => this.#fail(error))
-    const select: SelectThread = {
-      // A place among the reads is for what runs for long.
-      ask: (kind, task) =>
-        kind === 'select' ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task)),
-    }
-    this.#selects = new Selects(select, options.selectLimits ?? selectLimitsDefault, options.clock)
+    const ask: SelectThread['ask'] = (kind, task) =>
+      isLong(kind) ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task))
+    this.#selects = new Selects({ ask }, options.selectLimits ?? selectLimitsDefault, options.clock)
     this.#pump = new Pump(
       {
         waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),
@@ -140,6 +140,10 @@ class EventsClient implements Events {
 
   select(query: PeoplesQuery): Promise<Selected> {
     return this.#selects.run(query)
+  }
+
+  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted> {
+    return this.#selects.extract(request, onCancel)
   }
 
   state(): EventsState {
@@ -190,8 +194,7 @@ class EventsClient implements Events {
 
   async #open(): Promise<void> {
     const { dataDir, journalDir, journal, memoryLimitBytes, threads, killAt, log } = this.#options
-    const state = journal.state()
-    const task = { dataDir, journalDir, journal: state, memoryLimitBytes, threads, killAt }
+    const task = { dataDir, journalDir, journal: journal.state(), memoryLimitBytes, threads, killAt }
     const opened = await this.#pool.ask('open', task)
     this.#offsets = opened.offsets
     this.#counts = opened.counts

@@ -6,6 +6,7 @@ import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
 import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
 import type { CopiedPage, CopiedTable } from './copied-rows.ts'
+import type { Extracted, ExtractTask } from './extract.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
 import type { MirrorCursor, Mirrored, MirrorPage } from './mirror-page.ts'
@@ -92,7 +93,8 @@ export interface EventsTasks {
   /** Closes that connection. */
   drop_copies: [task: { readonly kind: 'drop_copies'; readonly id: number }, answer: null]
   select: [task: SelectTask, answer: Selected]
-  /** Interrupts the select of this id, if it is running. */
+  extract: [task: ExtractTask, answer: Extracted]
+  /** Interrupts the select or extract of this id, if it is running. */
   cancel: [task: { readonly kind: 'cancel'; readonly id: number }, answer: null]
   close: [task: { readonly kind: 'close' }, answer: null]
 }

@@ -105,7 +105,7 @@ const toJson: DuckDBValueConverter<Json> = (value, type, converter) => {
 }
 
 /** What DuckDB says is wrong with the query is the caller's to know; everything else passes through. */
-async function errorOf(connection: DuckDBConnection, error: unknown): Promise<unknown> {
+export async function errorOf(connection: DuckDBConnection, error: unknown): Promise<unknown> {
   const message = messageOf(error)
   if (
     /^(Binder|Catalog|Parser|Conversion|Invalid Input|Invalid Type|Out of Range|Not implemented)/i.test(

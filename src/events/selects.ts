@@ -1,9 +1,11 @@
-// People's SQL at the main thread: two at a time, a short line behind them, and a way to end one that nobody waits for.
-// A query that reads rows of Postgres gets copies of them first, on a connection that is its own until it ends.
+// People's SQL and what exports extract, at the main thread: two at a time, a short line behind them, and a way to end
+// one that nobody waits for. A query that reads rows of Postgres gets copies of them first, on a connection that is its
+// own until it ends.
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CopiedPage, CopiedTable } from './copied-rows.ts'
+import type { Extracted, ExtractRequest } from './extract.ts'
 import type { EventsTasks } from './messages.ts'
 import type { Fields } from './pool.ts'
 import { ReadGate } from './read-gate.ts'
@@ -33,7 +35,7 @@ export interface PeoplesQuery {
 const runningMax = 2
 const waitingMax = 16
 
-type Kind = 'prepare_copies' | 'fill_copy' | 'drop_copies' | 'select' | 'cancel'
+type Kind = 'prepare_copies' | 'fill_copy' | 'drop_copies' | 'select' | 'extract' | 'cancel'
 
 /** The events thread. */
 export interface SelectThread {
@@ -75,6 +77,21 @@ export class Selects {
         this.#thread.ask('select', { id, sql, rowsMax, limits: { ...this.#limits, msMax: leftMs() } })
       leftMs()
       return copies === null ? select() : this.#withCopies(id, copies, leftMs, select)
+    })
+  }
+
+  /** Errors: reads_overloaded when the line is full or the extraction was cancelled; those of `runExtract`. */
+  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted> {
+    const id = this.#count++
+    let isCancelled = false
+    onCancel(() => {
+      isCancelled = true
+      // Whatever comes of it: it ends by itself in time.
+      this.#thread.ask('cancel', { id }).catch(() => {})
+    })
+    return this.#gate.run(async () => {
+      if (isCancelled) throw stopped('it was cancelled')
+      return this.#thread.ask('extract', { ...request, id })
     })
   }
 

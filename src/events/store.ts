@@ -13,7 +13,7 @@
 // committed rows. So this looks for an open descriptor first, and the thread that opened the file keeps it for life.
 
 import { existsSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
@@ -52,6 +52,11 @@ export interface Store {
 
 /** What queries put on the disk when memory is short: the journal needs the disk more than they do. */
 const spilledBytesMax = 4 * 1024 * 1024 * 1024
+
+/** Where `extract` may write, as an absolute path. */
+export function exportsDirOf(dataDir: string): string {
+  return resolve(dataDir, 'exports')
+}
 
 /** Opens `dataDir`/events.duckdb. Errors: data_dir_unusable, storage_failed. */
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -118,7 +123,11 @@ async function openFile(path: string, options: StoreOptions) {
     writer = await instance.connect()
     await applySchema(writer, microsFromMs(options.clock.nowMs()))
     const stored = await readStored(writer)
-    // Extensions that are built in load without file access; from here on SQL reaches nothing but this database.
+    // Extensions that are built in load without file access; from here on SQL reaches nothing but this database, and
+    // the folder that exports are staged in. No query of people can name a file (src/query/).
+    await writer.run(
+      `set global allowed_directories = ['${exportsDirOf(options.dataDir).replaceAll("'", "''")}']`,
+    )
     await writer.run("set global TimeZone = 'UTC'")
     await writer.run('set enable_external_access = false')
     await writer.run('set lock_configuration = true')

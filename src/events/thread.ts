@@ -11,6 +11,7 @@ import { assert, unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Consumer } from './consumer.ts'
 import { createCopies, fillCopy } from './copied-rows.ts'
+import { extractMsMax, runExtract } from './extract.ts'
 import { failureOf, shortMessage } from './failure.ts'
 import { listEvents } from './list.ts'
 import {
@@ -90,6 +91,11 @@ export class EventsThread {
         const { id, limits } = task
         return open.readers.run((connection) => runSelect(connection, task), { id, ...limits })
       }
+      case 'extract':
+        return open.readers.run((connection) => runExtract(connection, task), {
+          id: task.id,
+          msMax: extractMsMax,
+        })
       case 'cancel':
         open.readers.interrupt(task.id)
         return Promise.resolve(null)

@@ -84,12 +84,13 @@ export function dueSpans(schedule: Schedule, afterMs: number, nowMs: number, cou
   return spans
 }
 
-/** The intervals that `span` touches, each cut to it, the oldest first, `countMax` at most. */
-export function spansWithin(interval: Interval, timeZone: string, span: Span, countMax: number): Span[] {
+/** The intervals that `span` touches, whole, the oldest first, `countMax` at most. */
+export function wholeSpans(interval: Interval, timeZone: string, span: Span, countMax: number): Span[] {
   const spans: Span[] = []
-  let { startMs } = span
+  if (span.endMs <= span.startMs) return spans
+  let startMs = boundaryBefore(interval, timeZone, span.startMs)
   while (startMs < span.endMs && spans.length < countMax) {
-    const endMs = Math.min(boundaryAfter(interval, timeZone, startMs), span.endMs)
+    const endMs = boundaryAfter(interval, timeZone, startMs)
     spans.push({ startMs, endMs })
     startMs = endMs
   }

@@ -1,4 +1,4 @@
-// Destinations of batch exports on their way into the database: checked, addresses judged, secrets sealed.
+// Destinations of batch exports as callers send them: checked, addresses judged.
 
 import { ServiceError } from '../errors.ts'
 import {
@@ -8,26 +8,13 @@ import {
   requireBuilt,
   splitConfig,
 } from '../exports/destination.ts'
-import type { BuiltType, DestinationType } from '../exports/destination-keys.ts'
+import type { DestinationType } from '../exports/destination-keys.ts'
+import type { OpenDestination } from '../exports/stored-destination.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { SealedPlace, Sealer } from '../sealing/sealer.ts'
 
 export interface GivenDestination {
   readonly type?: DestinationType
   readonly config?: GivenConfig | null
-}
-
-/** Columns of `batch_export`. */
-export interface StoredDestination {
-  readonly destination_type: BuiltType
-  readonly destination_config: GivenConfig
-  readonly destination_secrets: string | null
-}
-
-/** A destination with its secrets open. */
-export interface OpenDestination {
-  readonly type: BuiltType
-  readonly config: GivenConfig
 }
 
 const attr = 'destination'
@@ -85,30 +72,4 @@ export async function checkAddresses(
   if (typeof url === 'string') await outbound.checkUrl(url, attr)
   if (typeof endpoint_url === 'string') await outbound.checkUrl(endpoint_url, attr)
   if (typeof host === 'string') await outbound.checkHost(host, Number(port), attr)
-}
-
-export function sealDestination(
-  sealer: Sealer,
-  id: string,
-  { type, config }: OpenDestination,
-): StoredDestination {
-  const { shown, secret } = splitConfig(config)
-  const hasSecrets = Object.keys(secret).length > 0
-  return {
-    destination_type: type,
-    destination_config: shown,
-    destination_secrets: hasSecrets ? sealer.seal(placeOf(id), JSON.stringify(secret)) : null,
-  }
-}
-
-/** Errors: secret_unreadable. */
-export function openDestination(sealer: Sealer, id: string, stored: StoredDestination): OpenDestination {
-  const { destination_type, destination_config, destination_secrets } = stored
-  const secret: GivenConfig =
-    destination_secrets === null ? {} : JSON.parse(sealer.open(placeOf(id), destination_secrets))
-  return { type: destination_type, config: mergeConfig(destination_config, secret) }
-}
-
-function placeOf(id: string): SealedPlace {
-  return { table: 'batch_export', column: 'destination_secrets', id }
 }

@@ -4,13 +4,16 @@ import type { Static } from 'typebox'
 import type { Principal } from '../api/principal.ts'
 import { ServiceError } from '../errors.ts'
 import { readExportQuery } from '../exports/hogql-query.ts'
+import {
+  type OpenDestination,
+  openDestination,
+  type StoredDestination,
+} from '../exports/stored-destination.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { SqlRunner } from '../query/compile.ts'
 import type { Sealer } from '../sealing/sealer.ts'
-import type { OpenDestination, StoredDestination } from './batch-export-destination.ts'
-import { openDestination } from './batch-export-destination.ts'
 import type { Place } from './batch-export-operation.ts'
 import type { batchExportInput, batchExportPatch } from './batch-export-rows.ts'
 

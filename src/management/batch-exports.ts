@@ -5,6 +5,7 @@ import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import { ServiceError } from '../errors.ts'
+import { type OpenDestination, sealDestination } from '../exports/stored-destination.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'
 import { type Actor, changesBetween, recordActivity } from './activity.ts'
 import {
@@ -12,8 +13,6 @@ import {
   checkAddresses,
   type GivenDestination,
   hasSameAddress,
-  type OpenDestination,
-  sealDestination,
 } from './batch-export-destination.ts'
 import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'
 import {

@@ -14,7 +14,7 @@ import type {
   Position,
 } from '../../src/journal/journal.ts'
 import { alignTo8, type Bytes } from '../../src/lib/bytes.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { recordAt } from '../journal/memory-journal.ts'
 import { type BatchInput, makeBatch } from './make-batch.ts'
 
@@ -131,18 +131,24 @@ export interface World {
 export async function openWorld(
   dataDir: string,
   journal: FakeJournal,
-  options: { killAt?: string; isJournalComplete?: boolean; reopen?: (store: Store) => Store } = {},
+  options: {
+    killAt?: string
+    isJournalComplete?: boolean
+    reopen?: (store: Store) => Store
+    clock?: Clock
+  } = {},
 ): Promise<World> {
+  const clock = options.clock ?? systemClock
   const opened = await openStore({
     dataDir,
     memoryLimitBytes: 512 * 1024 * 1024,
     threads: 2,
     isJournalComplete: options.isJournalComplete ?? true,
-    clock: systemClock,
+    clock,
   })
   const store = options.reopen?.(opened) ?? opened
   const killAt = options.killAt ?? null
-  const consumer = await Consumer.open(store, journal, { epoch, clock: systemClock, killAt })
+  const consumer = await Consumer.open(store, journal, { epoch, clock, killAt })
   const step = () => consumer.step(journal.committed)
   return {
     store,

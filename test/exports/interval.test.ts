@@ -5,7 +5,7 @@ import {
   countWithin,
   dueSpans,
   intervalMs,
-  spansWithin,
+  wholeSpans,
 } from '../../src/exports/interval.ts'
 
 const at = (iso: string): number => Date.parse(iso)
@@ -102,17 +102,17 @@ t.test('no run is due before start_at or after end_at', async (t) => {
   t.strictSame(ends('2024-05-02T00:00:00Z', '2024-05-01T00:00:00Z'), [])
 })
 
-t.test('a range is cut into intervals', async (t) => {
-  const cut = (start: string, end: string, max = 10): string[] =>
-    spansWithin('day', 'UTC', { startMs: at(start), endMs: at(end) }, max).map(
+t.test('a range touches whole intervals', async (t) => {
+  const whole = (start: string, end: string, max = 10): string[] =>
+    wholeSpans('day', 'UTC', { startMs: at(start), endMs: at(end) }, max).map(
       ({ startMs, endMs }) => `${iso(startMs)}/${iso(endMs)}`,
     )
-  t.strictSame(cut('2024-05-01T06:00:00Z', '2024-05-02T12:00:00Z'), [
-    '2024-05-01T06:00:00Z/2024-05-02T00:00:00Z',
-    '2024-05-02T00:00:00Z/2024-05-02T12:00:00Z',
+  t.strictSame(whole('2024-05-01T06:00:00Z', '2024-05-02T12:00:00Z'), [
+    '2024-05-01T00:00:00Z/2024-05-02T00:00:00Z',
+    '2024-05-02T00:00:00Z/2024-05-03T00:00:00Z',
   ])
-  t.strictSame(cut('2024-05-01T00:00:00Z', '2024-05-01T00:00:00Z'), [])
-  t.equal(cut('2024-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 366).length, 366)
+  t.strictSame(whole('2024-05-01T00:00:00Z', '2024-05-01T00:00:00Z'), [])
+  t.equal(whole('2024-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 366).length, 366)
 })
 
 t.test('counts the intervals of a range without making them', async (t) => {
@@ -127,6 +127,6 @@ t.test('counts the intervals of a range without making them', async (t) => {
   for (const [interval, start, end, count] of rows) {
     const span = { startMs: at(start), endMs: at(end) }
     t.equal(countWithin(interval, 'Europe/Berlin', span), count, `${interval} ${start}`)
-    if (count < 100) t.equal(spansWithin(interval, 'Europe/Berlin', span, 100).length, count)
+    if (count < 100) t.equal(wholeSpans(interval, 'Europe/Berlin', span, 100).length, count)
   }
 })

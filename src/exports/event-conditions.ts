@@ -1,0 +1,82 @@
+// Which events an export wants, as SQL over the view `events`: names to include or leave out, and property filters.
+
+import { ServiceError } from '../errors.ts'
+import {
+  type Parameters,
+  type PropertyFilter,
+  type PropertyValue,
+  propertyCondition,
+  propertyOperators,
+} from '../events/property-filter.ts'
+import type { GivenConfig } from './destination.ts'
+
+/** Conditions that all must hold. `parameters` gets their values. Errors: invalid_input for filters nobody can read. */
+export function eventConditions(config: GivenConfig, filters: unknown, parameters: Parameters): string[] {
+  return [
+    ...nameConditions(config, parameters),
+    ...readFilters(filters).map((filter) => propertyCondition(filter, parameters)),
+  ]
+}
+
+/** Of these, what can be told without reading properties. */
+export function nameConditions(config: GivenConfig, parameters: Parameters): string[] {
+  const list = (names: readonly string[]): string =>
+    names.map((name) => parameters.add(name, 'varchar')).join(', ')
+  const included = namesOf(config.include_events)
+  const excluded = namesOf(config.exclude_events)
+  return [
+    ...(included.length > 0 ? [`event in (${list(included)})`] : []),
+    ...(excluded.length > 0 ? [`event not in (${list(excluded)})`] : []),
+  ]
+}
+
+function namesOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+/** A list of filters as PostHog's clients write it, `{type: 'AND', values: [...]}` around it or not. */
+function readFilters(filters: unknown): PropertyFilter[] {
+  if (filters === null || filters === undefined) return []
+  if (!Array.isArray(filters)) {
+    const group = filters as { type?: unknown; values?: unknown } // JSON that is no list
+    const isEmpty = typeof filters === 'object' && Object.keys(filters).length === 0
+    if (isEmpty) return []
+    if (typeof filters !== 'object' || group.type !== 'AND') throw unreadable()
+    return readFilters(group.values)
+  }
+  return filters.flatMap((filter: unknown) => {
+    if (typeof filter !== 'object' || filter === null) throw unreadable()
+    const {
+      key,
+      value = null,
+      operator = 'exact',
+      type = 'event',
+      values,
+    } = filter as Record<string, unknown> // JSON's
+    if (type === 'AND') return readFilters(values)
+    const known = propertyOperators.find((one) => one === operator)
+    if (typeof key !== 'string' || type !== 'event' || known === undefined || !isValue(value))
+      throw unreadable()
+    return { key, operator: known, value }
+  })
+}
+
+function isValue(value: unknown): value is PropertyValue | readonly PropertyValue[] {
+  if (Array.isArray(value)) return value.every((one) => !Array.isArray(one) && isValue(one))
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+function unreadable(): ServiceError {
+  const detail =
+    'The filters of this export cannot be used: expected a list of {key, value, operator, type}, where type is ' +
+    `event and operator one of ${propertyOperators.join(', ')}.`
+  return new ServiceError('invalid_input', { detail, attr: 'filters' })
+}
+
+/** The condition with its values written into it, for SQL that is parsed and printed again. */
+export function inlined(condition: string, parameters: Parameters): string {
+  return condition.replace(/\$(\d+)::(\w+)/g, (_, place: string, type: string) => {
+    const value = parameters.values[Number(place) - 1] ?? null
+    return value === null ? `null::${type}` : `'${String(value).replaceAll("'", "''")}'::${type}`
+  })
+}

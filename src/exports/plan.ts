@@ -1,0 +1,295 @@
+// Makes runs of intervals that have ended: those of the schedule of every export, and those of backfills.
+//
+// The schedule's stretches abut: each begins where the last one ended. Where intervals were left out, because the
+// export was paused, is new, or its start_at was put off, a stretch begins with its interval instead.
+//
+// A backfill makes a run for every whole interval that its span touches, one after the other, so that its files are
+// those of the schedule, and nothing lies in two of them. Where the schedule has run the very interval, its stretch is
+// taken again. What had not ended when the backfill was made is left to the schedule, whatever the backfill's end.
+// Without a start it is one run from the beginning of everything.
+
+import { makeUuidV7 } from '../lib/uuid.ts'
+import type { Postgres, Session } from '../postgres/pool.ts'
+import type { SqlRunner } from '../query/compile.ts'
+import { bornBefore, encodeOffsets, isOfModel, offsetsBefore, snapshotNow } from './boundary.ts'
+import type { Model } from './delivery.ts'
+import { boundaryBefore, countWithin, dueSpans, type Interval, type Span, wholeSpans } from './interval.ts'
+import { addJob } from './jobs.ts'
+import { openStatuses, type RunRow } from './run-rows.ts'
+
+interface ExportRow {
+  readonly id: string
+  readonly project_id: number
+  readonly model: Model
+  readonly interval: Interval
+  readonly timezone: string
+  readonly paused: boolean
+  readonly created_at: string
+  readonly start_at: string | null
+  readonly end_at: string | null
+  readonly planned_until: string | null
+  readonly planned_end: string | null
+  readonly resumed_at: string | null
+}
+
+interface BackfillRow {
+  readonly id: string
+  readonly batch_export_id: string
+  readonly start_at: string | null
+  readonly end_at: string | null
+  readonly created_at: string
+}
+
+export interface PlanRooms {
+  readonly postgres: Postgres
+  readonly store: SqlRunner
+}
+
+/** Runs of one export made at a time: after a long stop the others shall not wait. */
+const spansMax = 100
+
+const exportColumns = `batch_export.id, project_id, model, interval, timezone, paused, batch_export.created_at,
+  start_at, end_at, planned_until, planned_end, resumed_at`
+
+/** Makes what is due at `nowMs`. Returns how many runs it made. Errors: postgres_unavailable, events_unavailable. */
+export async function planRuns(rooms: PlanRooms, nowMs: number): Promise<number> {
+  let made = 0
+  const { rows } = await rooms.postgres.query<ExportRow>(
+    `select ${exportColumns} from batch_export join project on project.id = project_id where not paused`,
+  )
+  for (const row of rows) {
+    for (const span of dueOf(row, nowMs)) made += await planSpan(rooms, row.id, span, nowMs)
+  }
+  const { rows: backfills } = await rooms.postgres.query<BackfillRow>(
+    `select id, batch_export_id, start_at, end_at, created_at from batch_export_backfill
+     where finished_at is null order by created_at, id`,
+  )
+  for (const backfill of backfills) made += await planBackfill(rooms, backfill, nowMs)
+  return made
+}
+
+/** Intervals of the schedule that have ended and have no run. */
+function dueOf(row: ExportRow, nowMs: number): Span[] {
+  const { interval, timezone: timeZone, start_at, end_at } = row
+  const afterMs = Math.max(
+    Date.parse(row.created_at),
+    msOf(row.planned_until) ?? 0,
+    msOf(row.resumed_at) ?? 0,
+  )
+  const schedule = { interval, timeZone, startAtMs: msOf(start_at), endAtMs: msOf(end_at) }
+  return dueSpans(schedule, afterMs, nowMs, spansMax)
+}
+
+async function planSpan(rooms: PlanRooms, exportId: string, span: Span, nowMs: number): Promise<number> {
+  const { postgres } = rooms
+  const { rows: seen } = await postgres.query<ExportRow>(
+    `select ${exportColumns} from batch_export join project on project.id = project_id where batch_export.id = $1`,
+    [exportId],
+  )
+  const before = seen[0]
+  if (before === undefined) return 0
+  const { start, end } = await nextStretch(rooms, before, span)
+  return postgres.transaction(async (session) => {
+    const { rowCount } = await session.query(
+      `update batch_export set planned_until = to_timestamp($2), planned_end = $3
+       where id = $1 and not paused and planned_until is not distinct from $4::timestamptz
+         and resumed_at is not distinct from $5::timestamptz and model = $6`,
+      [exportId, span.endMs / 1000, end, before.planned_until, before.resumed_at, before.model],
+    )
+    if (rowCount === 0) return 0 // paused or deleted meanwhile, or planned by a restart
+    await insertRun(session, before, { ...span, start, end, backfillId: null }, nowMs)
+    return 1
+  })
+}
+
+interface Stretch {
+  readonly start: string | null
+  readonly end: string
+}
+
+/** What the schedule's next run takes. */
+async function nextStretch(rooms: PlanRooms, row: ExportRow, span: Span): Promise<Stretch> {
+  const untilMs = msOf(row.planned_until)
+  const isNext = untilMs !== null && span.startMs <= untilMs && isOfModel(row.model, row.planned_end)
+  if (row.model === 'persons')
+    return { start: isNext ? row.planned_end : null, end: await snapshotNow(rooms.postgres) }
+  const start = isNext ? row.planned_end : await boundaryAt(rooms, row, span.startMs)
+  return { start, end: await boundaryAt(rooms, row, span.endMs) }
+}
+
+/** What a run of an interval takes that has passed. */
+async function pastStretch(
+  rooms: PlanRooms,
+  row: ExportRow,
+  { startMs, endMs }: { readonly startMs: number | null; readonly endMs: number },
+): Promise<Stretch> {
+  const known = await knownStretch(rooms.postgres, row, startMs, endMs)
+  if (known !== null) return known
+  if (row.model === 'persons')
+    return { start: startMs === null ? null : bornBefore(startMs), end: bornBefore(endMs) }
+  const start = startMs === null ? null : await boundaryAt(rooms, row, startMs)
+  return { start, end: await boundaryAt(rooms, row, endMs) }
+}
+
+/** A boundary of `atMs` that a run has used, or else what the store says of it. */
+async function boundaryAt(rooms: PlanRooms, row: ExportRow, atMs: number): Promise<string> {
+  const { rows } = await rooms.postgres.query<{ boundary: string }>(
+    `select boundary from (
+       select stretch_end as boundary, created_at from batch_export_run
+       where batch_export_id = $1 and data_interval_end = to_timestamp($2)
+       union all
+       select stretch_start, created_at from batch_export_run
+       where batch_export_id = $1 and data_interval_start = to_timestamp($2)
+     ) known order by created_at`,
+    [row.id, atMs / 1000],
+  )
+  const known = rows.find(({ boundary }) => isOfModel(row.model, boundary))
+  return known?.boundary ?? encodeOffsets(await offsetsBefore(rooms.store, atMs))
+}
+
+interface PlannedRun {
+  readonly startMs: number | null
+  readonly endMs: number
+  readonly start: string | null
+  readonly end: string
+  readonly backfillId: string | null
+}
+
+async function insertRun(
+  session: Session,
+  { id: exportId, project_id }: Pick<ExportRow, 'id' | 'project_id'>,
+  { startMs, endMs, start, end, backfillId }: PlannedRun,
+  nowMs: number,
+): Promise<void> {
+  const runId = makeUuidV7(nowMs)
+  await session.query(
+    `insert into batch_export_run (id, project_id, batch_export_id, backfill_id, status, data_interval_start,
+       data_interval_end, stretch_start, stretch_end, created_at, last_updated_at)
+     values ($1, $2, $3, $4, 'Starting', to_timestamp($5), to_timestamp($6), $7, $8, to_timestamp($9),
+       to_timestamp($9))`,
+    [
+      runId,
+      project_id,
+      exportId,
+      backfillId,
+      startMs === null ? null : startMs / 1000,
+      endMs / 1000,
+      start,
+      end,
+      nowMs / 1000,
+    ],
+  )
+  await addJob(session, jobOf(runId, exportId, backfillId))
+}
+
+/** The job of a run: runs of an export wait for each other, and so do those of a backfill. */
+export function jobOf(runId: string, exportId: string, backfillId: string | null) {
+  const queue = backfillId === null ? `export:${exportId}` : `backfill:${backfillId}`
+  return { runId, queue, isBackfill: backfillId !== null }
+}
+
+async function planBackfill(rooms: PlanRooms, backfill: BackfillRow, nowMs: number): Promise<number> {
+  const { postgres } = rooms
+  const { rows } = await postgres.query<
+    ExportRow & { last_end: string | null; open_count: number; worst: string | null }
+  >(
+    `select ${exportColumns}, last_end, open_count, worst
+     from batch_export join project on project.id = project_id cross join lateral (
+       select max(data_interval_end) as last_end, count(*) filter (where finished_at is null) as open_count,
+         min(status) filter (where status in ('Failed', 'FailedRetryable', 'Terminated', 'TimedOut')) as worst
+       from batch_export_run where backfill_id = $2
+     ) made where batch_export.id = $1`,
+    [backfill.batch_export_id, backfill.id],
+  )
+  const row = rows[0]
+  if (row === undefined || row.open_count > 0) return 0
+  // What one interval could not be exported with, the next one would meet as well.
+  if (row.worst !== null) return endBackfill(postgres, backfill.id, row.worst, nowMs)
+  const next = nextOf(row, backfill, msOf(row.last_end))
+  if (next === null) return endBackfill(postgres, backfill.id, 'Completed', nowMs)
+  const { startMs, endMs } = next
+  const { start, end } = await pastStretch(rooms, row, next)
+  return postgres.transaction(async (session) => {
+    const { rowCount } = await session.query(
+      `update batch_export_backfill set status = 'Running', last_updated_at = to_timestamp($2),
+         total_runs = coalesce($3, total_runs)
+       where id = $1 and status = any ($4)`,
+      [backfill.id, nowMs / 1000, totalOf(row, backfill), openStatuses],
+    )
+    if (rowCount === 0) return 0
+    await insertRun(session, row, { startMs, endMs, start, end, backfillId: backfill.id }, nowMs)
+    return 1
+  })
+}
+
+/** The next interval of a backfill after those that end at `lastMs`; null when there is none left. */
+function nextOf(
+  { interval, timezone }: ExportRow,
+  { start_at, end_at, created_at }: BackfillRow,
+  lastMs: number | null,
+): { readonly startMs: number | null; readonly endMs: number } | null {
+  const madeMs = Date.parse(created_at)
+  const endedMs = boundaryBefore(interval, timezone, madeMs)
+  if (start_at === null && lastMs === null) {
+    const endMs = end_at === null ? endedMs : Math.min(Date.parse(end_at), madeMs)
+    return { startMs: null, endMs }
+  }
+  if (start_at === null) return null
+  const fromMs = lastMs ?? Date.parse(start_at)
+  const [span] = wholeSpans(interval, timezone, { startMs: fromMs, endMs: msOf(end_at) ?? endedMs }, 1)
+  return span === undefined || span.endMs > endedMs ? null : span
+}
+
+function totalOf({ interval, timezone }: ExportRow, { start_at, end_at, created_at }: BackfillRow) {
+  if (start_at === null) return 1
+  const endedMs = boundaryBefore(interval, timezone, Date.parse(created_at))
+  const endMs = Math.min(msOf(end_at) ?? endedMs, endedMs)
+  return countWithin(interval, timezone, { startMs: Date.parse(start_at), endMs })
+}
+
+/** The stretch that a run of this very interval has taken first; null when there was none. */
+async function knownStretch(
+  postgres: Session,
+  { id, model }: ExportRow,
+  startMs: number | null,
+  endMs: number,
+): Promise<Stretch | null> {
+  const { rows } = await postgres.query<Stretch>(
+    `select stretch_start as start, stretch_end as end from batch_export_run
+     where batch_export_id = $1 and data_interval_end = to_timestamp($3)
+       and data_interval_start is not distinct from to_timestamp($2) and stretch_end is not null
+     order by created_at`,
+    [id, startMs === null ? null : startMs / 1000, endMs / 1000],
+  )
+  return rows.find(({ end }) => isOfModel(model, end)) ?? null
+}
+
+/** A run that takes the interval of `run` from its start, as the export is now. */
+export async function planAnew(
+  rooms: PlanRooms,
+  run: Pick<RunRow, 'batch_export_id' | 'backfill_id' | 'data_interval_start' | 'data_interval_end'>,
+  nowMs: number,
+): Promise<(session: Session) => Promise<void>> {
+  const { rows } = await rooms.postgres.query<ExportRow>(
+    `select ${exportColumns} from batch_export join project on project.id = project_id where batch_export.id = $1`,
+    [run.batch_export_id],
+  )
+  const row = rows[0]
+  if (row === undefined) return async () => {}
+  const span = { startMs: msOf(run.data_interval_start), endMs: Date.parse(run.data_interval_end) }
+  const stretch = await pastStretch(rooms, row, span)
+  return (session) => insertRun(session, row, { ...span, ...stretch, backfillId: run.backfill_id }, nowMs)
+}
+
+async function endBackfill(postgres: Session, id: string, status: string, nowMs: number): Promise<number> {
+  await postgres.query(
+    `update batch_export_backfill set status = $2, finished_at = to_timestamp($3), last_updated_at = to_timestamp($3)
+     where id = $1 and status = any ($4)`,
+    [id, status, nowMs / 1000, openStatuses],
+  )
+  return 0
+}
+
+function msOf(moment: string | null): number | null {
+  return moment === null ? null : Date.parse(moment)
+}

@@ -1,0 +1,210 @@
+// Exports that run over a store in this process and a database of their own, under a clock that is moved.
+
+import type { Test } from 'tap'
+import type { ExtractRequest } from '../../src/events/extract.ts'
+import { runExtract } from '../../src/events/extract.ts'
+import { Readers, runQuery } from '../../src/events/readers.ts'
+import { selectLimitsDefault } from '../../src/events/select.ts'
+import { Selects, type SelectThread } from '../../src/events/selects.ts'
+import { type Exports, type ExportsOptions, openExports } from '../../src/exports/exports.ts'
+import type { EventsStore } from '../../src/exports/extraction.ts'
+import type { Lane } from '../../src/journal/journal.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { makeUuidV7 } from '../../src/lib/uuid.ts'
+import { openOutbound } from '../../src/outbound/outbound.ts'
+import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
+import { makeSealer } from '../../src/sealing/sealer.ts'
+import { fillTenants } from '../api/world.ts'
+import type { BatchInput } from '../events/make-batch.ts'
+import { FakeJournal, openWorld as openStoreWorld, type World as StoreWorld } from '../events/world.ts'
+import { keysOf } from '../sealing/keys.ts'
+import { freshDatabase, silentLog as log } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { Recorder } from './recorder.ts'
+
+/** The hour that the tests begin in. */
+export const noonMs = Date.parse('2024-05-01T12:00:00Z')
+export const minuteMs = 60_000
+
+export interface RunRow {
+  readonly id: string
+  readonly status: string
+  readonly records_completed: number | null
+  readonly records_total_count: number | null
+  readonly latest_error: string | null
+  readonly data_interval_start: string | null
+  readonly data_interval_end: string
+  readonly cursor: string | null
+  readonly backfill_id: string | null
+}
+
+export class ExportsWorld {
+  readonly postgres: Postgres
+  readonly store: StoreWorld
+  readonly journal: FakeJournal
+  readonly recorder: Recorder
+  readonly #open: () => Exports
+  exports: Exports
+  readonly #time: { nowMs: number }
+
+  constructor(parts: {
+    postgres: Postgres
+    store: StoreWorld
+    journal: FakeJournal
+    recorder: Recorder
+    open: () => Exports
+    time: { nowMs: number }
+  }) {
+    this.#time = parts.time
+    this.postgres = parts.postgres
+    this.store = parts.store
+    this.journal = parts.journal
+    this.recorder = parts.recorder
+    this.#open = parts.open
+    this.exports = parts.open()
+  }
+
+  /** Stores events at the time it is. */
+  async ingest(
+    input: BatchInput,
+    lane: Lane = 'realtime',
+    duplicates: readonly number[] = [],
+  ): Promise<void> {
+    this.journal.append(input, lane, duplicates)
+    await this.store.applyAll()
+  }
+
+  /** Moves the clock to a minute after noon. */
+  at(minute: number): void {
+    this.#time.nowMs = noonMs + minute * minuteMs
+  }
+
+  async makeExport(more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const id = makeUuidV7(this.#time.nowMs)
+    const columns = {
+      id,
+      project_id: 1,
+      name: 'export',
+      model: 'events',
+      destination_type: 'NoOp',
+      destination_config: {},
+      interval: 'hour',
+      paused: false,
+      created_at: new Date(this.#time.nowMs).toISOString(),
+      last_updated_at: new Date(this.#time.nowMs).toISOString(),
+      ...more,
+    }
+    await this.postgres.query(
+      'insert into batch_export select * from jsonb_populate_record(null::batch_export, $1)',
+      [JSON.stringify(columns)],
+    )
+    return id
+  }
+
+  async backfill(exportId: string, start: string | null, end: string | null): Promise<string> {
+    const id = makeUuidV7(this.#time.nowMs)
+    await this.postgres.query(
+      `insert into batch_export_backfill (id, project_id, batch_export_id, start_at, end_at, status, created_at,
+         last_updated_at)
+       select $1, project_id, id, $3, $4, 'Starting', to_timestamp($5), to_timestamp($5)
+       from batch_export where id = $2`,
+      [id, exportId, start, end, this.#time.nowMs / 1000],
+    )
+    return id
+  }
+
+  /** Plans what is due, and waits until nothing is open. */
+  async settle(): Promise<RunRow[]> {
+    await until(async () => {
+      await this.exports.tick()
+      const { rows } = await this.postgres.query(
+        `select from batch_export_run where finished_at is null
+         union all select from batch_export_backfill where finished_at is null`,
+      )
+      return rows.length === 0
+    })
+    return this.runs()
+  }
+
+  /** The oldest interval first. */
+  async runs(): Promise<RunRow[]> {
+    const { rows } = await this.postgres.query<RunRow>(
+      'select * from batch_export_run order by data_interval_end, created_at, id',
+    )
+    return rows
+  }
+
+  async statuses(): Promise<string[]> {
+    return (await this.runs()).map(({ status }) => status)
+  }
+
+  async messages(level: string): Promise<string[]> {
+    const { rows } = await this.postgres.query<{ message: string }>(
+      'select message from batch_export_log where level = $1 order by id',
+      [level],
+    )
+    return rows.map(({ message }) => message)
+  }
+
+  /** A new process over the same data. */
+  async restart(): Promise<void> {
+    await this.exports.close()
+    this.exports = this.#open()
+  }
+}
+
+export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> = {}): Promise<ExportsWorld> {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log })
+  await fillTenants(postgres)
+  const dataDir = t.testdir()
+  const journal = new FakeJournal()
+  const time = { nowMs: noonMs }
+  const clock: Clock = { nowMs: () => time.nowMs, monotonicMs: () => performance.now() }
+  const store = await openStoreWorld(dataDir, journal, { clock })
+  const recorder = new Recorder()
+  const readers = new Readers(store.store.instance, clock)
+  const outbound = openOutbound({ allow: null, dnsServers: null })
+  const open = (): Exports =>
+    openExports({
+      connectionString: Promise.resolve(connectionString),
+      postgres,
+      store: storeOf(readers),
+      sealer: makeSealer(keysOf('a'), log),
+      outbound,
+      destinations: { S3: recorder, Postgres: recorder, Redshift: recorder, HTTP: recorder, NoOp: recorder },
+      dataDir,
+      clock,
+      log,
+      killAt: null,
+      tickMs: 50,
+      retryMs: () => 20,
+      chunkRowsMax: 3,
+      ...tuned,
+    })
+  const world = new ExportsWorld({ postgres, store, journal, recorder, open, time })
+  t.teardown(async () => {
+    await world.exports.close()
+    await readers.close()
+    store.close()
+    outbound.close()
+    await postgres.close()
+  })
+  return world
+}
+
+function storeOf(readers: Readers): EventsStore {
+  const thread: SelectThread = {
+    ask: (async (kind: string, task: object) => {
+      // `Selects` sends nothing else here, with what belongs to it.
+      const { id, ...request } = task as ExtractRequest & { id: number }
+      if (kind === 'cancel') return readers.interrupt(id)
+      return readers.run((connection) => runExtract(connection, { kind: 'extract', id, ...request }), { id })
+    }) as SelectThread['ask'], // answers each kind as EventsTasks says
+  }
+  const selects = new Selects(thread, selectLimitsDefault, systemClock)
+  return {
+    query: (sql, values = []) => readers.run((connection) => runQuery(connection, sql, values)),
+    extract: (request, onCancel) => selects.extract(request, onCancel),
+  }
+}
