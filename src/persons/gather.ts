@@ -13,8 +13,9 @@ import type { Spikes } from './spikes.ts'
 const stepBytesMax = 16 * 1024 * 1024
 
 /**
- * What is read beyond the events of a step is read again for the next. Reading all that a step may hold, each time,
- * made a backlog cost 330 µs of the thread an event while steps were small, in place of 75 (Node 20, a busy machine).
+ * What is read beyond the events of a step is read again for the next. Reading all that a step may hold, each
+ * time, made a backlog cost 330 µs of the thread an event while steps were small, in place of 75 (Node 20, a busy
+ * machine).
  */
 const eventBytesGuess = 2048
 const readBytesMin = 256 * 1024
