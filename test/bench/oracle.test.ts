@@ -54,7 +54,9 @@ t.test('finds a planted duplicate', async (t) => {
 
 t.test('finds a planted change of one property', async (t) => {
   const changed = `replace(properties::varchar, '"price":', '"prize":')`
-  const sql = `update event set properties = ${changed} where uuid = ${chosen}`
+  // An event that tells who is who has no price.
+  const priced = `(select uuid from event where properties::varchar like '%"price":%' order by uuid limit 1)`
+  const sql = `update event set properties = ${changed} where uuid = ${priced}`
   t.equal((await judgeDoctored(t, sql)).altered, 1)
 })
 
