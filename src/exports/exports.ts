@@ -82,9 +82,9 @@ class ExportsRunner implements Exports {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#listening?.close()
     this.#worker.close()
-    await this.#ready
+    await this.#ready // what it opens is known then
+    await this.#listening?.close()
     await this.#ticking
     await this.#starting
     await this.#jobs?.close()
@@ -97,7 +97,7 @@ class ExportsRunner implements Exports {
     try {
       await this.#staging.clear()
       const found = await Promise.race([connectionString, aborted(closing)])
-      if (found === null) return
+      if (found === null || closing.aborted) return
       this.#listening = postgres.listen('batch_export', (payload) => this.#heard(payload))
       this.#starting = this.#startJobs(found)
       await this.#starting
@@ -122,7 +122,7 @@ class ExportsRunner implements Exports {
         })
         this.#jobs = jobs
         this.#reason = null
-        // A database that was away for long ends them.
+        // A database that is away when a job ends, ends them all.
         void jobs.ended.then(() => {
           this.#starting = this.#startJobs(connectionString)
         })

@@ -4,8 +4,12 @@
 //
 // A job that a killed process held would stay locked for hours. This process is the only one that works here (the
 // journal's lineage sees to that), so whatever is locked when it starts is let go.
+//
+// Only graphile-worker's list of tasks runs here. Its runner would add a clock for jobs by the calendar, whose pauses
+// after an error, of up to a minute, a stop has to wait for; and its own pool waits for connections without limit.
 
-import { Logger, runMigrations, run as startRunner } from 'graphile-worker'
+import { Logger, runMigrations, runTaskList } from 'graphile-worker'
+import { openLentPool } from '../postgres/lent-pool.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -26,7 +30,7 @@ export interface JobsOptions {
 }
 
 export interface Jobs {
-  /** Settles when jobs are no longer worked on: the database was away for long, or `close` was called. */
+  /** Resolves when jobs are no longer worked on: the end of one could not be written, or `close` was called. */
   readonly ended: Promise<void>
   /** Waits for what is being worked on. */
   close(): Promise<void>
@@ -40,6 +44,11 @@ const priorities = { schedule: 0, backfill: 10 }
 const attemptsMax = 32_000
 /** For graphile-worker itself; the tasks use connections of the pool. */
 const connectionsMax = 4
+/**
+ * Ends of jobs are written in batches, if only of one: without them graphile-worker does not look whether the write has
+ * failed, and Postgres being away at that moment would end the process with an unhandled rejection.
+ */
+const preset = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
 
 /** Lets a run be worked on `delayMs` from now; a job that it has already is moved there. */
 export async function addJob(session: Session, job: Job, delayMs = 0): Promise<void> {
@@ -75,27 +84,28 @@ export async function openJobs(session: Session, options: JobsOptions): Promise<
     // It tells of every job; of ours, exports do. What goes wrong inside comes back.
     log.debug({ level }, `jobs: ${message}`)
   })
-  const shared = { connectionString, schema, logger, maxPoolSize: connectionsMax }
-  await runMigrations(shared)
-  await session.query(
-    `select ${schema}.force_unlock_workers(array(
-       select distinct locked_by from ${schema}.jobs where locked_by is not null))`,
-  )
-  const runner = await startRunner({
-    ...shared,
-    noHandleSignals: true,
-    concurrency,
-    pollInterval: pollMs,
-    taskList: { [task]: (payload) => work(runIdOf(payload)) },
-    crontab: '',
-  })
-  const ended = runner.promise.catch((error: unknown) => {
-    log.warn({ err: error }, 'exports: jobs are no longer worked on')
-  })
+  const pgPool = openLentPool({ connectionString, connectionsMax, log })
+  const shared = { pgPool, schema, logger, preset }
+  try {
+    await runMigrations(shared)
+    await session.query(
+      `select ${schema}.force_unlock_workers(array(
+         select distinct locked_by from ${schema}.jobs where locked_by is not null))`,
+    )
+  } catch (error) {
+    await pgPool.end()
+    throw error
+  }
+  const tasks = { [task]: (payload: unknown) => work(runIdOf(payload)) }
+  const settings = { ...shared, noHandleSignals: true, concurrency, pollInterval: pollMs }
+  const workers = runTaskList(settings, tasks, pgPool)
+  const ended = workers.promise
+    .catch((error: unknown) => log.warn({ err: error }, 'exports: jobs are no longer worked on'))
+    .then(() => pgPool.end())
   return {
     ended,
     async close() {
-      await runner.stop().catch(() => {}) // it has ended by itself
+      await Promise.resolve(workers.gracefulShutdown()).catch(() => {}) // `ended` has told of it
       await ended
     },
   }

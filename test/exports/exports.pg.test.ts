@@ -61,3 +61,24 @@ t.test('intervals that end while the server is down are exported when it is back
   t.strictSame([...world.recorder.files.keys()].length, 2)
   t.strictSame(world.recorder.column('uuid'), uuids(1, 2))
 })
+
+t.test('what is closed while it opens listens to nothing afterwards', async (t) => {
+  const world = await openExportsWorld(t)
+  await world.exports.close()
+  let open = 0
+  const { listen } = world.postgres
+  const counted: typeof listen = (channel, onNotify) => {
+    const listening = listen(channel, onNotify)
+    open++
+    return {
+      close: async () => {
+        await listening.close()
+        open--
+      },
+    }
+  }
+  Object.assign(world.postgres, { listen: counted })
+  await world.restart()
+  await world.exports.close()
+  t.equal(open, 0)
+})
