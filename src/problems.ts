@@ -2,6 +2,7 @@
 
 import type { Database } from './database.ts'
 import type { Events } from './events/client.ts'
+import type { Exports } from './exports/exports.ts'
 import { type Journal, lanes } from './journal/journal.ts'
 import type { Mirror } from './mirror/mirror.ts'
 import type { Persons } from './persons/client.ts'
@@ -14,10 +15,12 @@ interface Watched {
   readonly events: Pick<Events, 'state'>
   readonly persons: Pick<Persons, 'state'>
   readonly mirror: Pick<Mirror, 'state'>
+  readonly exports: Pick<Exports, 'state'>
 }
 
 /** Returns nothing while all is well. */
-export function problemsOf({ journal, database, events, persons, mirror }: Watched): HealthReason[] {
+export function problemsOf(watched: Watched): HealthReason[] {
+  const { journal, database, events, persons, mirror, exports } = watched
   const problems: HealthReason[] = []
   const { lanes: states } = journal.state()
   for (const lane of lanes) {
@@ -47,5 +50,8 @@ export function problemsOf({ journal, database, events, persons, mirror }: Watch
     problems.push({ component: 'persons', reason: personsReason, stopsCapture: false })
   const mirrorReason = mirror.state().reason
   if (mirrorReason !== null) problems.push({ component: 'mirror', reason: mirrorReason, stopsCapture: false })
+  const exportsReason = exports.state().reason
+  if (exportsReason !== null && postgres === null)
+    problems.push({ component: 'exports', reason: exportsReason, stopsCapture: false })
   return problems
 }

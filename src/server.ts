@@ -14,6 +14,7 @@ import { takeDataDir } from './data-dir.ts'
 import { type Database, openDatabase } from './database.ts'
 import { ServiceError } from './errors.ts'
 import { type Events, openEvents } from './events/client.ts'
+import { type Exports, openExports } from './exports/exports.ts'
 import { type FlagEndpoints, openFlagEndpoints } from './flags/endpoints.ts'
 import { greetingOf } from './greeting.ts'
 import { type HttpServer, type HttpState, openHttpServer } from './http/server.ts'
@@ -35,7 +36,7 @@ import { problemsOf } from './problems.ts'
 import { releaseAll } from './release-all.ts'
 import { releaseApplied } from './retention.ts'
 import type { Log } from './telemetry/log.ts'
-import { openMetrics } from './telemetry/metrics.ts'
+import { type MetricSources, openMetrics } from './telemetry/metrics.ts'
 import { operatorRoutes } from './telemetry/routes.ts'
 
 export interface Server {
@@ -73,7 +74,7 @@ export async function openServer(config: Config, { clock, log }: ServerOptions):
     releasers.push(() => taken.release())
     const outside = openOutside(config, log)
     releasers.push(() => outside.close())
-    const rooms = await openRooms(config, { clock, log }, releasers)
+    const rooms = await openRooms(config, outside, { clock, log }, releasers)
     const http = await openHttp(config, rooms, outside, { clock, log })
     releasers.push(() => http.close(closeGraceMs))
     return {
@@ -100,11 +101,13 @@ interface Rooms extends Known {
   readonly mirror: Mirror
   readonly commands: Commands
   readonly deletions: ProjectDeletions
+  readonly exports: Exports
   readonly pool: DecodePool
 }
 
 async function openRooms(
   config: Config,
+  outside: Outside,
   { clock, log }: ServerOptions,
   releasers: (() => Promise<void>)[],
 ): Promise<Rooms> {
@@ -166,8 +169,11 @@ async function openRooms(
   const { connectionString } = database
   const flags = openFlagEndpoints({ ...known, connectionString, persons, clock, log })
   releasers.push(() => flags.close())
+  const rooms = { ...outside, postgres, connectionString, store: events, clock, log }
+  const exports = openExports({ ...rooms, dataDir, killAt: config.crashAt })
+  releasers.push(() => exports.close())
   const stores = { journal, database, firstStart, ...known, flags, events, persons, mirror }
-  return { ...stores, commands, deletions, pool }
+  return { ...stores, commands, deletions, exports, pool }
 }
 
 /** Waits for the database of a server that knows no project yet. */
@@ -185,17 +191,9 @@ async function openHttp(
   outside: Outside,
   { clock, log }: ServerOptions,
 ): Promise<HttpServer> {
-  const { journal, database, projects, definitions, flags, geoip, warnings, events, persons, mirror } = rooms
+  const { journal, database, projects, definitions, flags, geoip, warnings, events, mirror } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
-  const metrics = openMetrics({
-    journal: () => journal.state(),
-    events: () => events.state(),
-    persons: () => persons.state(),
-    mirror: () => mirror.state(),
-    decodeQueueBytes: () => rooms.pool.queuedBytes(),
-    openBodyBytes: () => httpState().bodyBytes,
-    openRequests: () => httpState().openRequests,
-  })
+  const metrics = openMetrics(sourcesOf(rooms, httpState))
   const intake: IntakeOptions = {
     journal,
     pool: rooms.pool,
@@ -250,6 +248,20 @@ async function openHttp(
   return http
 }
 
+function sourcesOf(rooms: Rooms, http: () => HttpState): MetricSources {
+  const { journal, events, persons, mirror, exports, pool } = rooms
+  return {
+    journal: () => journal.state(),
+    events: () => events.state(),
+    persons: () => persons.state(),
+    mirror: () => mirror.state(),
+    exports: () => exports.state(),
+    decodeQueueBytes: () => pool.queuedBytes(),
+    openBodyBytes: () => http().bodyBytes,
+    openRequests: () => http().openRequests,
+  }
+}
+
 function greetOf(config: Config, { firstStart }: Rooms, port: number): string | null {
   if (!firstStart?.created || firstStart.values === null) return null
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host
@@ -258,7 +270,7 @@ function greetOf(config: Config, { firstStart }: Rooms, port: number): string | 
 }
 
 function diagnosisOf(rooms: Rooms, http: HttpServer): object {
-  const { journal, events, persons, mirror, pool } = rooms
+  const { journal, events, persons, mirror, exports, pool } = rooms
   return {
     problems: problemsOf(rooms),
     http: http.state(),
@@ -267,6 +279,7 @@ function diagnosisOf(rooms: Rooms, http: HttpServer): object {
     events: events.state(),
     persons: persons.state(),
     mirror: mirror.state(),
+    exports: exports.state(),
     memory: process.memoryUsage(),
   }
 }

@@ -18,6 +18,7 @@ function rooms(
     events: { state: () => ({ ...well, ...events }) },
     persons: { state: () => ({ reason: null, ...persons }) },
     mirror: { state: () => ({ reason: null }) },
+    exports: { state: () => ({ reason: null }) },
   }
   return made as Parameters<typeof problemsOf>[0] // the parts that are read
 }

@@ -4,6 +4,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/intake.ts'
 import type { EventsState } from '../events/client.ts'
+import type { ExportsState } from '../exports/exports.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
 import type { MirrorProgress } from '../mirror/mirror.ts'
 import type { PersonsState } from '../persons/client.ts'
@@ -14,6 +15,7 @@ export interface MetricSources {
   events(): EventsState
   persons(): PersonsState
   mirror(): MirrorProgress
+  exports(): ExportsState
   decodeQueueBytes(): number
   openBodyBytes(): number
   openRequests(): number
@@ -149,7 +151,40 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     'Changes of persons and kinds of groups that reads of events do not see yet.',
     () => sources.mirror().waiting,
   )
+  addExportGauges(registers, gauge, sources)
   addLaneGauges(registers, sources)
+}
+
+function addExportGauges(
+  registers: Registry[],
+  gauge: (name: string, help: string, read: () => number) => void,
+  sources: MetricSources,
+): void {
+  gauge('spate_exports_running', 'Runs of batch exports that are worked on.', () => sources.exports().running)
+  gauge(
+    'spate_exports_records_total',
+    'Records that completed runs of batch exports have delivered since the start.',
+    () => sources.exports().records,
+  )
+  gauge(
+    'spate_exports_bytes_total',
+    'Bytes that completed runs of batch exports have delivered since the start.',
+    () => sources.exports().bytes,
+  )
+  gauge(
+    'spate_exports_setbacks_total',
+    'Attempts at runs of batch exports that have failed since the start.',
+    () => sources.exports().setbacks,
+  )
+  new Gauge({
+    name: 'spate_exports_runs_total',
+    help: 'Runs of batch exports that have ended since the start.',
+    labelNames: ['status'],
+    registers,
+    collect() {
+      for (const [status, count] of Object.entries(sources.exports().closed)) this.set({ status }, count)
+    },
+  })
 }
 
 function addLaneGauges(registers: Registry[], sources: MetricSources): void {

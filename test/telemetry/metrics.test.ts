@@ -44,6 +44,14 @@ function opened() {
     events: () => events,
     persons: () => persons,
     mirror: () => ({ waiting: 15, reason: null }),
+    exports: () => ({
+      running: 16,
+      records: 17,
+      bytes: 18,
+      setbacks: 19,
+      closed: { Failed: 20 },
+      reason: null,
+    }),
     decodeQueueBytes: () => 13,
     openBodyBytes: () => 14,
     openRequests: () => 1,
@@ -100,4 +108,9 @@ t.test('shows queues, lag and transactions as they are when asked', async (t) =>
   t.match(text, 'spate_persons_quarantined 3\n')
   t.match(text, 'spate_spike_events 4\n')
   t.match(text, 'spate_mirror_waiting_changes 15\n')
+  t.match(text, 'spate_exports_running 16\n')
+  t.match(text, 'spate_exports_records_total 17\n')
+  t.match(text, 'spate_exports_bytes_total 18\n')
+  t.match(text, 'spate_exports_setbacks_total 19\n')
+  t.match(text, 'spate_exports_runs_total{status="Failed"} 20\n')
 })
