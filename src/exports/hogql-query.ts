@@ -1,7 +1,8 @@
-// The query of an export: one plain SELECT from events. Anything with more tables could not be cut into intervals.
+// The query of an export: one plain SELECT from events, which makes a row of an event. Anything with more tables could
+// not be cut into intervals, and what looks at more than one row would see those of a chunk only.
 
 import { isServiceError, ServiceError } from '../errors.ts'
-import { type Ast, integerNode, listOf, nodeOf } from '../query/ast.ts'
+import { type Ast, columnNode, integerNode, listOf, nodeOf } from '../query/ast.ts'
 import { compileQuery, parseQuery, print, type SqlRunner } from '../query/compile.ts'
 
 /** What a query makes of an event, as the API shows it. */
@@ -20,7 +21,9 @@ export async function readExportQuery(
 ): Promise<QuerySchema> {
   const statement = await parse(runner, text)
   checkShape(statement)
+  checkRows(statement)
   await check(runner, statement, projectId)
+  await checkAggregates(runner, statement, projectId)
   const fields = []
   for (const item of listOf(statement.select_list).map(nodeOf)) {
     const expression = await printExpression(runner, item)
@@ -53,6 +56,35 @@ function checkShape(statement: Ast): void {
   if (from.type === 'EMPTY') throw fault('Query must SELECT FROM events')
   const isEvents = from.type === 'BASE_TABLE' && String(from.table_name).toLowerCase() === 'events'
   if (!isEvents) throw fault('Query must only SELECT FROM events')
+}
+
+/** What counts rows, compares them, or puts them together. */
+function checkRows(statement: Ast): void {
+  const modifiers = listOf(statement.modifiers).map((modifier) => nodeOf(modifier).type)
+  if (modifiers.some((type) => type !== 'ORDER_MODIFIER')) throw notByRow('LIMIT, OFFSET and DISTINCT')
+  if (holdsWindow(statement)) throw notByRow('window functions')
+  const isGrouped = listOf(statement.group_expressions).length > 0 || statement.having !== null
+  if (isGrouped || statement.aggregate_handling !== 'STANDARD_HANDLING') throw notByRow('aggregates')
+}
+
+/** Which functions aggregate, the store knows: beside one of them it refuses a column that stands alone. */
+async function checkAggregates(runner: SqlRunner, statement: Ast, projectId: number): Promise<void> {
+  const select_list = [...listOf(statement.select_list), columnNode(['uuid'])]
+  try {
+    await check(runner, { ...statement, select_list }, projectId)
+  } catch (error) {
+    if (isServiceError(error, 'invalid_input')) throw notByRow('aggregates', error)
+    throw error
+  }
+}
+
+function notByRow(what: string, cause?: unknown): ServiceError {
+  return fault(`Query must make one row of each event: ${what} would see one chunk of a run at a time`, cause)
+}
+
+function holdsWindow(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return ('class' in value && value.class === 'WINDOW') || Object.values(value).some(holdsWindow)
 }
 
 function hasSubquery(value: unknown): boolean {

@@ -48,3 +48,32 @@ t.test('takes one plain SELECT from events', async (t) => {
   )
   t.match(unknown, { code: 'invalid_input', detail: /^Invalid HogQL query: Binder Error: .*evnt/ })
 })
+
+t.test('takes what makes a row of an event, and nothing that looks at more', async (t) => {
+  const { runner } = await openWorld(t)
+  const takes = [
+    'select event, uuid as uuid from events order by timestamp',
+    'select *, upper(event) from events',
+    "select arrayJoin(splitByChar(',', event)) as part from events",
+  ]
+  for (const text of takes) t.equal((await readExportQuery(runner, text, 1)).fields.length > 0, true, text)
+  const refused: [text: string, what: string][] = [
+    ['select event from events limit 10', 'LIMIT, OFFSET and DISTINCT'],
+    ['select event from events offset 1', 'LIMIT, OFFSET and DISTINCT'],
+    ['select distinct event from events', 'LIMIT, OFFSET and DISTINCT'],
+    ['select event, row_number() over () from events', 'window functions'],
+    ['select event, count(*) from events group by event', 'aggregates'],
+    ['select event, count(*) from events group by all', 'aggregates'],
+    ['select count(*) from events', 'aggregates'],
+    ["select countIf(event = 'a') / 2 as half from events", 'aggregates'],
+    ['select uniq(distinct_id) from events having count(*) > 1', 'aggregates'],
+  ]
+  for (const [text, what] of refused) {
+    const detail = `Query must make one row of each event: ${what} would see one chunk of a run at a time`
+    await t.rejects(
+      readExportQuery(runner, text, 1),
+      { code: 'invalid_input', attr: 'hogql_query', detail },
+      text,
+    )
+  }
+})
