@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import { formatBytes } from '../lib/bytes.ts'
+import { packAppends } from './append-message.ts'
 import { partBytesMax } from './frame-group.ts'
 import type { Appended, JournalPart, LaneState, Position } from './journal.ts'
 import type { LaneSettings, Log } from './lane-options.ts'
@@ -134,12 +135,10 @@ export class LaneClient {
 
   #send(): void {
     if (this.#ids.length === 0 || this.#error !== null) return
-    const moved: ArrayBuffer[] = []
-    const chains = this.#chains.map((parts) => parts.map((part) => movable(part, moved)))
-    const ids = this.#ids
+    const { message, moved } = packAppends(this.#ids, this.#chains)
     this.#ids = []
     this.#chains = []
-    this.#post({ kind: 'append', ids, chains }, moved)
+    this.#post(message, moved)
   }
 
   #receive(message: FromLane): void {
@@ -212,21 +211,6 @@ function opened(worker: Worker, settings: LaneSettings, log: Log): Promise<LaneS
     worker.on('error', onError)
     worker.on('message', onMessage)
   })
-}
-
-/** The part with its buffers in `moved`. A view on shared memory, such as a small Buffer, is copied instead. */
-function movable(part: JournalPart, moved: ArrayBuffer[]): JournalPart {
-  const { kind, eventCount } = part
-  const payload = ownsItsBuffer(part.payload) ? part.payload : new Uint8Array(part.payload)
-  moved.push(payload.buffer)
-  if (part.dedupKeys === null) return { kind, payload, eventCount, dedupKeys: null }
-  const dedupKeys = ownsItsBuffer(part.dedupKeys) ? part.dedupKeys : new Uint32Array(part.dedupKeys)
-  moved.push(dedupKeys.buffer)
-  return { kind, payload, eventCount, dedupKeys }
-}
-
-function ownsItsBuffer(view: ArrayBufferView): boolean {
-  return view.byteLength === view.buffer.byteLength
 }
 
 function failedError(detail: string, cause: unknown): ServiceError {

@@ -2,16 +2,10 @@
 // them of their code.
 
 import type { ErrorCode } from '../errors.ts'
-import type { JournalPart, Position } from './journal.ts'
+import type { AppendMessage } from './append-message.ts'
+import type { Position } from './journal.ts'
 import type { LogLevel } from './lane-options.ts'
 import type { LaneStatus } from './lane-report.ts'
-
-/** Chains of one turn of the main thread's event loop; their buffers are moved. */
-export interface AppendMessage {
-  readonly kind: 'append'
-  readonly ids: readonly number[]
-  readonly chains: readonly (readonly JournalPart[])[]
-}
 
 export type ToLane =
   | AppendMessage

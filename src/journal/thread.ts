@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { systemClock } from '../lib/clock.ts'
+import { unpackAppends } from './append-message.ts'
 import { nodeDisk } from './disk.ts'
 import { LaneWriter } from './lane.ts'
 import type { LaneSettings } from './lane-options.ts'
@@ -59,7 +60,8 @@ export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
   }
   port.on('message', (message: ToLane) => {
     if (message.kind === 'append') {
-      for (let i = 0; i < message.ids.length; i++) lane.append(message.ids[i]!, message.chains[i]!)
+      const chains = unpackAppends(message)
+      for (let i = 0; i < message.ids.length; i++) lane.append(message.ids[i]!, chains[i]!)
       if (!isStepping) setImmediate(step)
       isStepping = true
     } else if (message.kind === 'release') {

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
+import { packAppends } from '../../src/journal/append-message.ts'
 import type { FromLane, ToLane } from '../../src/journal/messages.ts'
 import { runLaneThread } from '../../src/journal/thread.ts'
 import { laneOptions, part } from './lane-world.ts'
@@ -32,7 +33,7 @@ t.test('says that it refused what found no room while it closed, before it is go
     throw errno('ENOSPC', 'write')
   }
   syncBuiltinESMExports()
-  port2.postMessage({ kind: 'append', ids: [7], chains: [[part('x')]] } satisfies ToLane)
+  port2.postMessage(packAppends([7], [[part('x')]]).message satisfies ToLane)
   port2.postMessage({ kind: 'close' } satisfies ToLane)
   await once(port2, 'close')
   const outcomes = answers.filter(({ kind }) => kind === 'refused' || kind === 'closed')
