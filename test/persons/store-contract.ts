@@ -75,7 +75,7 @@ const anonBorn = '7318c711-4e13-553f-aa67-bd012837acb9'
 const annaBorn = 'babc7604-476f-5310-89f2-9111c610215d'
 
 /** The lock goes with the connection it was taken over, which the server may close a moment later. */
-async function takeAgain(store: PersonsStore): Promise<StoredProgress | null> {
+export async function takeAgain(store: PersonsStore): Promise<StoredProgress | null> {
   let stored: StoredProgress | null = null
   await until(async () => {
     stored = await store.take(epoch).catch(() => null)
