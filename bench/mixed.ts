@@ -24,7 +24,7 @@ type Kind = 'batches' | 'decide' | 'management'
 /** Of twenty requests. */
 const shares: Readonly<Record<Kind, number>> = { batches: 16, decide: 3, management: 1 }
 const connections: Readonly<Record<Kind, number>> = { batches: 24, decide: 16, management: 4 }
-/** Of PERFORMANCE's workload W7 (ms). */
+/** The worst 1 % of answers may take so long while events come in (ms). */
 const decideMsMax = 25
 /** A personal key may ask 480 times a minute. */
 const keyCount = 24

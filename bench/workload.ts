@@ -56,7 +56,7 @@ const large: Workload = {
 /** Nobody identifies twice for the same reason: each of these requests is drawn anew. */
 const neverAgain = 1 << 20
 
-/** By the names of PERFORMANCE's table. */
+/** By the names that the suite's table gives them. */
 export const workloads = {
   w1: singles,
   'w1-256': { ...singles, title: 'single events to /capture/, 256 connections', connections: 256 },
