@@ -32,6 +32,23 @@ async function makeWorld(t: Test): Promise<World> {
   }
 }
 
+/** A server at work, and one on a copy of its data folder that persons do not listen to. */
+async function startBesideCopy(t: Test, { start, folder }: World) {
+  const [dataDir, copyDir] = [join(folder, 'one'), join(folder, 'copy')]
+  const maker = start(dataDir)
+  t.equal(await capture((await maker.logged('listening')).port, 'anna'), 200)
+  await stop(maker)
+  cpSync(dataDir, copyDir, { recursive: true })
+
+  const first = start(dataDir)
+  const { port } = await first.logged('listening')
+  await until(async () => (await readiness(port)).body === wellText)
+  const second = start(copyDir)
+  const { port: copyPort } = await second.logged('listening')
+  await until(async () => (await readiness(copyPort)).body.includes('another Spate'))
+  return { dataDir, first, port, second, copyPort }
+}
+
 async function capture(port: unknown, distinctId: string): Promise<number> {
   const properties = { $anon_distinct_id: `anonymous ${distinctId}`, $set: { name: distinctId } }
   const body = JSON.stringify({ api_key: apiKey, event: '$identify', distinct_id: distinctId, properties })
@@ -79,19 +96,9 @@ t.test('a server with another journal is refused with exit 78, and the first one
 t.test(
   'a copy of a data folder captures, but leaves persons alone while the first server runs',
   async (t) => {
-    const { start, dump, folder } = await makeWorld(t)
-    const [dataDir, copyDir] = [join(folder, 'one'), join(folder, 'copy')]
-    const maker = start(dataDir)
-    t.equal(await capture((await maker.logged('listening')).port, 'anna'), 200)
-    await stop(maker)
-    cpSync(dataDir, copyDir, { recursive: true })
-
-    const first = start(dataDir)
-    const { port } = await first.logged('listening')
-    await until(async () => (await readiness(port)).body === wellText)
-    const second = start(copyDir)
-    const { port: copyPort } = await second.logged('listening')
-    await until(async () => (await readiness(copyPort)).body.includes('another Spate'))
+    const world = await makeWorld(t)
+    const { dump } = world
+    const { first, port, second, copyPort } = await startBesideCopy(t, world)
     t.match(await readiness(copyPort), {
       status: 200,
       body: /"degraded".*"persons","reason":"another Spate works on the persons of this database"/,
@@ -124,19 +131,9 @@ t.test(
 )
 
 t.test('a copy that has captured more than the first server is found out by its records', async (t) => {
-  const { start, dump, folder } = await makeWorld(t)
-  const [dataDir, copyDir] = [join(folder, 'one'), join(folder, 'copy')]
-  const maker = start(dataDir)
-  t.equal(await capture((await maker.logged('listening')).port, 'anna'), 200)
-  await stop(maker)
-  cpSync(dataDir, copyDir, { recursive: true })
-
-  const first = start(dataDir)
-  const { port } = await first.logged('listening')
-  await until(async () => (await readiness(port)).body === wellText)
-  const second = start(copyDir)
-  const { port: copyPort } = await second.logged('listening')
-  await until(async () => (await readiness(copyPort)).body.includes('another Spate'))
+  const world = await makeWorld(t)
+  const { start, dump } = world
+  const { dataDir, first, port, second, copyPort } = await startBesideCopy(t, world)
   for (const id of ['zoe of the copy', 'tim of the copy', 'ann of the copy'])
     t.equal(await capture(copyPort, id), 200)
   t.equal(await capture(port, 'bob'), 200)
