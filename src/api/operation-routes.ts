@@ -91,7 +91,7 @@ function operationRoute(operation: Operation, options: Rooms): Route {
       address: options.addressOf(request),
       params: request.params,
       query: query === null ? {} : readInput(query, filtersIn(query, request.query)),
-      body: body === null ? null : readInput(body, parseJsonBody(request)),
+      body: body === null ? null : readInput(body, await parseJsonBody(request)),
     }
     return replyOf(operation, await operation.run(admitted), request.headers['if-none-match'])
   }

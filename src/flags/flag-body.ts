@@ -1,12 +1,11 @@
 // The body of a question for flags: packed in any of the ways capture knows, an object of JSON, as lenient as the
 // oldest SDK needs.
 
-import { setImmediate } from 'node:timers/promises'
 import { openBody } from '../capture/body.ts'
 import { errorRow, ServiceError } from '../errors.ts'
+import { readJsonText } from '../http/json-text.ts'
 import type { HttpRequest } from '../http/route.ts'
 import type { Bytes } from '../lib/bytes.ts'
-import { jsonShapeFault } from '../lib/json-shape.ts'
 import { type JsonObject, objectIn } from './json-value.ts'
 import { withNumbersAsSent } from './number-text.ts'
 
@@ -14,11 +13,7 @@ import { withNumbersAsSent } from './number-text.ts'
 export const flagBodyBytesMax: number = 1024 * 1024
 /** Undoing lz64 takes 8 ms for as much (Node 20.20). */
 const decompressedBytesMax = 1024 * 1024
-const depthMax = 64
-/** Brackets, commas and colons: JSON.parse takes up to 0.3 µs for each. */
-const tokensMax = 20_000
-/** What is larger is opened, decoded and parsed in turns of their own: of the worst bodies 4 to 8 ms each. */
-const inOneTurnBytesMax = 64 * 1024
+const jsonLimits = { depthMax: 64, tokensMax: 20_000 }
 /** Members that are ids. */
 const idNames = ['distinct_id', '$distinct_id', '$anon_distinct_id', 'anon_distinct_id'] as const
 
@@ -31,15 +26,9 @@ export async function readFlagBody(
   isLossy: boolean,
 ): Promise<JsonObject> {
   const bytes = openFlagBody(request, isLossy)
-  const isLarge = bytes.length > inOneTurnBytesMax
-  if (isLarge) await setImmediate()
-  const fault = jsonShapeFault(bytes, depthMax, tokensMax)
-  if (fault === 'depth') throw malformed(`nesting is deeper than ${depthMax} levels`)
-  if (fault === 'tokens') throw malformed(`it has more than ${tokensMax} brackets, commas and colons`)
-  const { buffer, byteOffset, byteLength } = bytes
-  const text = Buffer.from(buffer, byteOffset, byteLength).toString()
-  if (isLarge) await setImmediate()
-  const body = objectIn(parse(text))
+  const read = await readJsonText(bytes, jsonLimits)
+  if (read.kind === 'fault') throw malformed(read.reason)
+  const body = objectIn(parse(read.text))
   if (body === null) throw malformed('expected an object')
   return withNumbersAsSent(body, bytes, idNames)
 }
