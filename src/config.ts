@@ -88,7 +88,10 @@ export const settings = {
   host: word('HOST', '127.0.0.1', 'Address to listen on; 0.0.0.0 for all.'),
   dataDir: path('DATA_DIR', './data', 'Folder for everything Spate stores.'),
   databaseUrl: text('DATABASE_URL', 'Postgres to use instead of the embedded one.'),
-  siteUrl: url('SITE_URL', "Public address of this server, used in links; default: the request's Host."),
+  siteUrl: url(
+    'SITE_URL',
+    "Public address of this server, used in links; default: the request's Host. Needed with SMTP_URL.",
+  ),
   ingestUrl: url('INGEST_URL', 'Address that SDKs are told to send to; default: SITE_URL.'),
   bodyBytesMax: integer('MAX_BODY_BYTES', 20 * MiB, 1024, 256 * MiB, 'Largest request body as sent (bytes).'),
   decompressedBytesMax: integer(
@@ -223,7 +226,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
       `expected at least MAX_BODY_BYTES (${formatBytes(config.bodyBytesMax)})`
     throw new ServiceError('config_invalid', { detail })
   }
+  checkMail(config)
   return config
+}
+
+/** A mail without sender is refused; one that links to the Host of a request leads where its sender wants. */
+function checkMail({ smtpUrl, mailFrom, siteUrl }: Config): void {
+  const missing = mailFrom === null ? 'MAIL_FROM' : siteUrl === null ? 'SITE_URL' : null
+  if (smtpUrl === null || missing === null) return
+  throw new ServiceError('config_invalid', { detail: `SMTP_URL is set, expected ${missing} as well` })
 }
 
 function loadSetting(setting: Setting<unknown>, value: string | undefined): unknown {

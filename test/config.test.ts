@@ -33,6 +33,11 @@ t.test(
         'SMTP_URL is 18 characters, expected smtp:// or smtps://, then user:password@ or nothing, then host:port',
       ],
       [{ SITE_URL: 'example.com' }, 'SITE_URL is "example.com", expected an http:// or https:// URL'],
+      [{ SMTP_URL: 'smtp://mail.example' }, 'SMTP_URL is set, expected MAIL_FROM as well'],
+      [
+        { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'spate@mail.example' },
+        'SMTP_URL is set, expected SITE_URL as well',
+      ],
       [
         { MAX_DECOMPRESSED_BYTES: '1024' },
         'MAX_DECOMPRESSED_BYTES is 1 KiB, expected at least MAX_BODY_BYTES (20 MiB)',

@@ -3,7 +3,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import { isServiceError, ServiceError } from '../errors.ts'
+import { isServiceError } from '../errors.ts'
+import { assert } from '../lib/assert.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Mail, parseSmtpUrl, smtpTransport, type Transport } from './transport.ts'
 
@@ -35,14 +36,12 @@ const waitingMaxDefault = 1_000
 const sendersMax = 4
 const closeMsMax = 5_000
 
-/** Errors: config_invalid for an SMTP_URL without MAIL_FROM. */
+/** Null where mail is not set up. */
 export function transportOf(config: Pick<Config, 'smtpUrl' | 'mailFrom'>): Transport | null {
   const { smtpUrl, mailFrom } = config
   if (smtpUrl === null) return null
   const server = parseSmtpUrl(smtpUrl)
-  if (server === null || mailFrom === null) {
-    throw new ServiceError('config_invalid', { detail: 'SMTP_URL is set, expected MAIL_FROM as well' })
-  }
+  assert(server !== null && mailFrom !== null, 'loadConfig has checked both')
   return smtpTransport(server, mailFrom)
 }
 

@@ -19,6 +19,7 @@ import {
   selectExplicitMembers,
 } from './explicit-member-rows.ts'
 import { uuidOf } from './members.ts'
+import { holdOrganization } from './organization-rows.ts'
 
 const tag = 'explicit_members'
 const listPath = '/api/projects/:project_id/explicit_members'
@@ -110,6 +111,7 @@ async function addMember(
   const userUuid = user_uuid.toLowerCase()
   if (userUuid === principal.userUuid) throw denied("You can't explicitly add yourself to projects.")
   checkLevelGiven(own, level)
+  await holdOrganization(session, project.organization.id)
   const { rows } = await session.query<{ id: number }>(
     `select app_user.id from membership join app_user on app_user.id = membership.user_id
      where membership.organization_id = $1 and app_user.uuid = $2 and app_user.is_active`,

@@ -20,6 +20,7 @@ import { recordActivity } from './activity.ts'
 import { alreadyMember, checkStranger, projectLevel } from './invite-create.ts'
 import { joinMail } from './invite-mail.ts'
 import { inviteDaysMax, type ProjectAccess } from './invite-rows.ts'
+import { holdOrganization } from './organization-rows.ts'
 import { uuidPattern } from './person-detail.ts'
 import { userJson, userSchema } from './user-rows.ts'
 
@@ -101,6 +102,8 @@ async function takeInvite(
   nowMs: number,
 ): Promise<TakenInvite | null> {
   if (!uuidPattern.test(organization_id) || !uuidPattern.test(id)) return null
+  // Before the invite's row, as everybody does who changes members and invites.
+  await holdOrganization(session, organization_id)
   const { rows } = await session.query<TakenInvite>(
     `delete from organization_invite
      where id = $1 and organization_id = $2 and token_hash = $3

@@ -2,7 +2,7 @@
 // mail knows.
 
 import { randomBytes } from 'node:crypto'
-import { levels } from '../api/access.ts'
+import { type Level, levels } from '../api/access.ts'
 import { base62, hashKey } from '../api/keys.ts'
 import type { Organization } from '../api/tenant.ts'
 import { ServiceError } from '../errors.ts'
@@ -13,10 +13,10 @@ import {
   type Invite,
   type InviteInput,
   inviteDaysMax,
-  normalEmail,
   type ProjectAccess,
   selectInvites,
 } from './invite-rows.ts'
+import { holdOrganization } from './organization-rows.ts'
 
 export interface NewInvite {
   readonly invite: Invite
@@ -39,9 +39,38 @@ const tokenBytes = 32
 /** With the organization: its invites are made one after another. */
 const lockId = 7_063_002
 
-/** Takes turns with everybody who invites into the organization. */
-export async function lockInvites(session: Session, organizationId: string): Promise<void> {
+/**
+ * Takes turns with everybody who invites into the organization. Resolves with the inviter's level, which stays until
+ * the transaction ends. Errors: permission_denied for who has left meanwhile.
+ */
+export async function lockInvites(session: Session, organizationId: string, userId: number): Promise<Level> {
   await session.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockId, organizationId])
+  await holdOrganization(session, organizationId)
+  const { rows } = await session.query<{ level: Level }>(
+    'select level from membership where organization_id = $1 and user_id = $2',
+    [organizationId, userId],
+  )
+  if (rows[0] === undefined) throw new ServiceError('permission_denied')
+  return rows[0].level
+}
+
+/** Takes the invites back that somebody whose level is now `level`, or 0, could not make any more. */
+export async function endInvites(
+  session: Session,
+  actor: Actor,
+  { organizationId, userId, level }: { organizationId: string; userId: number; level: number },
+  nowMs: number,
+): Promise<void> {
+  const { rows } = await session.query<{ id: string; target_email: string }>(
+    `delete from organization_invite where organization_id = $1 and created_by = $2 and level > $3
+     returning id, target_email`,
+    [organizationId, userId, level],
+  )
+  for (const { id, target_email } of rows) {
+    const changes = [{ field: 'target_email', before: target_email, after: null }]
+    const entry = { organizationId, activity: 'deleted', scope: 'OrganizationInvite', itemId: id, changes }
+    await recordActivity(session, actor, entry, nowMs)
+  }
 }
 
 /**
@@ -56,19 +85,14 @@ export async function createInvite(
   time: InviteTime,
 ): Promise<NewInvite> {
   const { organization } = inviter
-  const email = normalEmail(input.target_email)
+  const email = input.target_email
   if ((input.level ?? levels.member) > organization.level) {
     const detail = 'You cannot invite a user with a higher permission level than your own.'
     throw new ServiceError('permission_denied', { detail })
   }
   await checkProjects(session, inviter, input.private_project_access ?? [])
   await checkStranger(session, organization.id, email)
-  const { level, access } = await replacePending(
-    session,
-    organization.id,
-    { ...input, target_email: email },
-    time.nowMs,
-  )
+  const { level, access } = await replacePending(session, organization.id, input, time.nowMs)
   const token = base62(randomBytes(tokenBytes))
   const id = makeUuidV7(time.nowMs)
   await session.query(

@@ -13,6 +13,7 @@ import { recordActivity } from './activity.ts'
 import { createInvite, type Inviter, lockInvites, type NewInvite } from './invite-create.ts'
 import { findNames, type InviteMails, inviteMail, openInviteMails } from './invite-mail.ts'
 import { type Invite, type InviteInput, inviteInput, inviteSchema, selectInvites } from './invite-rows.ts'
+import { holdOrganization } from './organization-rows.ts'
 import { uuidPattern } from './person-detail.ts'
 
 const path = '/api/organizations/:organization_id/invites'
@@ -22,9 +23,17 @@ const bulkMax = 20
 /** Read by the handler, which has words of its own for what is no list or too long. */
 const bulkInput = Type.Unsafe<unknown>({ items: inviteInput, maxItems: bulkMax })
 
-export function inviteOperations(mailer: Mailer, clock: Clock): Operation[] {
+export interface InvitesOptions {
+  readonly mailer: Mailer
+  /** SITE_URL, which mail needs. */
+  readonly siteUrl: string | null
+  readonly clock: Clock
+}
+
+export function inviteOperations(options: InvitesOptions): Operation[] {
+  const { mailer, clock } = options
   const mails = openInviteMails(mailer, clock)
-  return [listInvites(clock), ...createInvites({ mailer, mails, clock }), deleteInvite(clock)]
+  return [listInvites(clock), ...createInvites({ ...options, mails }), deleteInvite(clock)]
 }
 
 function listInvites(clock: Clock): Operation {
@@ -49,31 +58,30 @@ function listInvites(clock: Clock): Operation {
   })
 }
 
-interface CreateOptions {
-  readonly mailer: Mailer
+interface CreateOptions extends InvitesOptions {
   readonly mails: InviteMails
-  readonly clock: Clock
 }
 
-function createInvites({ mailer, mails, clock }: CreateOptions): Operation[] {
+function createInvites({ mailer, mails, siteUrl, clock }: CreateOptions): Operation[] {
   /** All or none; the mails go out when they are stored. */
   const invite = async (
     sql: TenantSql,
     inviter: Inviter,
     inputs: readonly InviteInput[],
-    url: string,
   ): Promise<NewInvite[]> => {
     const { organization, principal } = inviter
     const { made, names } = await sql.transaction(async (session) => {
-      await lockInvites(session, organization.id)
+      const level = await lockInvites(session, organization.id, principal.userId)
+      const current = { ...inviter, organization: { ...organization, level } }
       const made: NewInvite[] = []
       for (const [index, input] of inputs.entries()) {
         const isMailed = input.send_email !== false && mails.take(organization.id, input.target_email)
-        made.push(await createInvite(session, inviter, input, isMailed, { nowMs: clock.nowMs(), index }))
+        made.push(await createInvite(session, current, input, isMailed, { nowMs: clock.nowMs(), index }))
       }
       return { made, names: await findNames(session, organization.id, principal.userId) }
     })
-    const base = url.slice(0, url.indexOf('/api/'))
+    // Never the Host of the request: whoever invites would choose where the token goes.
+    const base = siteUrl ?? ''
     for (const { invite, token } of made) {
       if (invite.send_email && (invite.emailing_attempt_made || !mailer.isConfigured)) {
         mailer.send(inviteMail(invite, organization.id, token, names, base))
@@ -91,8 +99,8 @@ function createInvites({ mailer, mails, clock }: CreateOptions): Operation[] {
     body: inviteInput,
     status: 201,
     response: inviteSchema,
-    handle: async ({ sql, body, url, organization, principal, address }) => {
-      const made = await invite(sql, { organization, principal, address }, [body], url)
+    handle: async ({ sql, body, organization, principal, address }) => {
+      const made = await invite(sql, { organization, principal, address }, [body])
       return made[0]!.invite // one for one
     },
   })
@@ -106,8 +114,8 @@ function createInvites({ mailer, mails, clock }: CreateOptions): Operation[] {
     body: bulkInput as TSchema, // a schema of any value, with items for the description
     status: 200,
     response: null,
-    handle: async ({ sql, body, url, organization, principal, address }) => {
-      await invite(sql, { organization, principal, address }, readBulk(body), url)
+    handle: async ({ sql, body, organization, principal, address }) => {
+      await invite(sql, { organization, principal, address }, readBulk(body))
     },
   })
   return [create, bulk]
@@ -140,6 +148,7 @@ function deleteInvite(clock: Clock): Operation {
     handle: ({ organization, sql, params: { id = '' }, principal, address }) =>
       sql.transaction(async (session) => {
         if (!uuidPattern.test(id)) throw new ServiceError('not_found')
+        await holdOrganization(session, organization.id)
         const { rows } = await session.query<{ target_email: string }>(
           'delete from organization_invite where id = $1 returning target_email',
           [id],

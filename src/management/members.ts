@@ -11,6 +11,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Actor, recordActivity } from './activity.ts'
+import { endInvites } from './invite-create.ts'
 import { findMember, type MemberRow, memberLevel, memberSchema, selectMembersByName } from './member-rows.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -130,6 +131,7 @@ async function changeLevel(
   const changes = [{ field: 'level', before: target.level, after: level }]
   const entry = { organizationId, activity: 'updated', scope: 'OrganizationMember', itemId: uuid, changes }
   await recordActivity(session, actor, entry, nowMs)
+  await endInvites(session, actor, { organizationId, userId: target.user.id, level }, nowMs)
   return await findMember(session, organizationId, uuid)
 }
 
@@ -150,6 +152,7 @@ async function remove(
   const changes = [{ field: 'level', before: target.level, after: null }]
   const entry = { organizationId, activity: 'deleted', scope: 'OrganizationMember', itemId: uuid, changes }
   await recordActivity(session, actor, entry, nowMs)
+  await endInvites(session, actor, { organizationId, userId: target.user.id, level: 0 }, nowMs)
   await session.query(
     `update app_user set current_organization_id = null, current_project_id = null
      where id = $1 and current_organization_id = $2`,

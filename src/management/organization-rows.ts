@@ -92,6 +92,11 @@ export const selectOrganizations = `
   from organization
   join membership own on own.organization_id = organization.id and own.user_id = $1`
 
+/** Nobody's level in the organization changes before the transaction ends, nor is it deleted. */
+export async function holdOrganization(session: Session, id: string): Promise<void> {
+  await session.query('select from organization where id = $1 for key share', [id])
+}
+
 /** Errors: not_found. */
 export async function findOrganization(
   session: Session,

@@ -119,7 +119,7 @@ export function managementOperations(options: ManagementOptions): Operation[] {
     ...projectSecretOperations(clock),
     ...projectOperations({ outbound, deletions, signLiveEvents, geoip, clock }),
     ...explicitMemberOperations(clock),
-    ...inviteOperations(options.mailer, clock),
+    ...inviteOperations({ mailer: options.mailer, siteUrl: options.siteUrl, clock }),
     inviteAccept({ postgres, mailer: options.mailer, clock }),
     eventsList(events, clock),
     queryCreate({ events, mirror: options.mirror }),

@@ -10,7 +10,9 @@ t.test(
   { skip: noBrowser() },
   async (t) => {
     const mail = await startMailServer(t, { hideSTARTTLS: true })
-    const server = await startServer(t, { env: { SMTP_URL: mail.url, MAIL_FROM: 'spate@example.com' } })
+    const site = 'https://spate.example'
+    const env = { SMTP_URL: mail.url, MAIL_FROM: 'spate@example.com', SITE_URL: site }
+    const server = await startServer(t, { env })
     const invited = await fetch(`${server.url}/api/organizations/@current/invites/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${testPersonalApiKey}`, 'content-type': 'application/json' },
@@ -19,7 +21,7 @@ t.test(
     t.match(await invited.json(), { emailing_attempt_made: true })
     await until(() => mail.received.length > 0)
     const text = (mail.received[0]?.text ?? '').replaceAll('=\r\n', '').replaceAll('=3D', '=')
-    const link = /http:\S+\/join\/#\S+/.exec(text)?.[0] ?? ''
+    const link = (/https:\S+\/join\/#\S+/.exec(text)?.[0] ?? '').replace(site, server.url)
 
     const page = await (await openBrowser(t)).newPage()
     const complaints: string[] = []
