@@ -2,6 +2,7 @@
 // wrong with them.
 
 import { type ErrorCode, ServiceError } from '../errors.ts'
+import { parseEmail } from '../lib/email.ts'
 import type { InputSchema } from './input-schema.ts'
 
 const truths: ReadonlySet<unknown> = new Set(['t', 'y', 'yes', 'true', 'on', '1', 1, true])
@@ -12,8 +13,6 @@ const loneSurrogate = /\p{Surrogate}/u
 const numberLengthMax = 1000
 
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
-const email =
-  /^[^\s@"<>]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 const url = /^https?:\/\/[^\s/?#]+[^\s]*$/i
 /**
  * Date, time and zone: a time without zone would mean another moment to each reader. Postgres knows no zone 16 hours
@@ -24,7 +23,6 @@ const dateTime =
 
 const formats: Readonly<Record<string, { pattern: RegExp; detail: string }>> = {
   uuid: { pattern: uuid, detail: 'Must be a valid UUID.' },
-  email: { pattern: email, detail: 'Enter a valid email address.' },
   uri: { pattern: url, detail: 'Enter a valid URL.' },
   'date-time': {
     pattern: dateTime,
@@ -47,6 +45,7 @@ export function readText(schema: InputSchema, value: unknown, attr: string | nul
   if (schema.maxLength !== undefined && [...text].length > schema.maxLength) {
     throw fault('max_length', attr, `Ensure this field has no more than ${schema.maxLength} characters.`)
   }
+  if (schema.format === 'email' && text !== '') return readEmail(text, attr)
   const format = schema.format === undefined ? undefined : formats[schema.format]
   const isLeftBlank = text === '' && !neverBlank.has(schema.format)
   if (!isLeftBlank && format !== undefined && !isOf(format.pattern, schema.format, text)) {
@@ -56,6 +55,13 @@ export function readText(schema: InputSchema, value: unknown, attr: string | nul
     throw fault('invalid_input', attr, 'Enter a valid value.')
   }
   return text
+}
+
+/** In the one form that the address has. */
+function readEmail(text: string, attr: string | null): string {
+  const email = parseEmail(text)
+  if (email === null) throw fault('invalid_input', attr, 'Enter a valid email address.')
+  return email
 }
 
 /** Errors: invalid_input for what Postgres stores in no text. */

@@ -4,6 +4,7 @@
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { parseEmail } from '../lib/email.ts'
 import { makeAccountKey } from '../management/account.ts'
 import type { Session } from '../postgres/pool.ts'
 import { openLog } from '../telemetry/log.ts'
@@ -66,7 +67,7 @@ export async function runKeysRevoke(config: Config, clock: Clock, id: string): P
 async function findUser(session: Session, email: string): Promise<number> {
   const { rows } = await session.query<{ id: number }>(
     'select id from app_user where lower(email) = lower($1) and is_active',
-    [email],
+    [parseEmail(email) ?? email],
   )
   if (rows[0] !== undefined) return rows[0].id
   throw new ServiceError('not_found', { detail: `nobody has the email ${JSON.stringify(email)}` })

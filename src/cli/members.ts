@@ -4,6 +4,7 @@ import { levels } from '../api/access.ts'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { parseEmail } from '../lib/email.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'
 import { findOrMakeAccount, makeAccountKey } from '../management/account.ts'
 import { recordActivity } from '../management/activity.ts'
@@ -27,9 +28,11 @@ export interface NewMember {
  * member already, data_dir_unusable, postgres_unavailable.
  */
 export async function runMembersAdd(config: Config, clock: Clock, member: NewMember): Promise<string> {
-  const { email, firstName } = member
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new ServiceError('invalid_input', { detail: `${JSON.stringify(email)} is not an email address` })
+  const { firstName } = member
+  const email = parseEmail(member.email)
+  if (email === null) {
+    const detail = `${JSON.stringify(member.email)} is not an email address`
+    throw new ServiceError('invalid_input', { detail })
   }
   const nowMs = clock.nowMs()
   return await withPostgres(config, openLog(config), (postgres) =>

@@ -49,19 +49,21 @@ export const inviteSchema = Type.Object({
 /** A row of `selectInvites`. */
 export type Invite = Static<typeof inviteSchema>
 
-/** Selects what `inviteSchema` promises of the invites of organization $1, at $2 (seconds since 1970). */
+/**
+ * Selects what `inviteSchema` promises of the invites of organization $1, at $2 (seconds since 1970). A project that is
+ * closed to the caller is left out of what an invite opens.
+ */
 export const selectInvites = `
   select invite.id, invite.target_email, invite.first_name, invite.emailing_attempt_made, invite.level,
     invite.created_at <= to_timestamp($2) - interval '${inviteDaysMax} days' as is_expired,
     ${userJson} as created_by,
-    invite.created_at, invite.updated_at, invite.message, invite.private_project_access, invite.send_email,
-    invite.combine_pending_invites
+    invite.created_at, invite.updated_at, invite.message,
+    case when jsonb_typeof(invite.private_project_access) = 'array' then (
+      select coalesce(jsonb_agg(given.access order by given.at), '[]')
+      from jsonb_array_elements(invite.private_project_access) with ordinality given (access, at)
+      where (given.access ->> 'id')::bigint not in (select unnest(spate_closed_projects()))
+    ) end as private_project_access,
+    invite.send_email, invite.combine_pending_invites
   from organization_invite invite
   left join app_user on app_user.id = invite.created_by
   where invite.organization_id = $1`
-
-/** The address with its domain in lower case; what stands before the @ is the mailbox owner's business. */
-export function normalEmail(email: string): string {
-  const at = email.lastIndexOf('@')
-  return email.slice(0, at) + email.slice(at).toLowerCase()
-}

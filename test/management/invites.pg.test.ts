@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { openMailer } from '../../src/mail/mailer.ts'
 import type { Mail } from '../../src/mail/transport.ts'
@@ -322,4 +324,49 @@ t.test('sends an address five mails an hour, and an organization a hundred', asy
     emailing_attempt_made: true,
   })
   t.ok(mails.length >= 5)
+})
+
+t.test('one mailbox is one invite, however its domain is written', async (t) => {
+  const { world } = await openMailWorld(t)
+  const attempted: boolean[] = []
+  for (const domain of [
+    'MÜNCHEN.de',
+    'mu\u0308nchen.de',
+    'xn--mnchen-3ya.de',
+    'XN--MNCHEN-3YA.de',
+    'münchen.DE',
+  ]) {
+    const reply = jsonOf(await world.send('POST', path, { target_email: `Ada@${domain}` }))
+    t.equal(reply.target_email, 'Ada@xn--mnchen-3ya.de')
+    attempted.push(reply.emailing_attempt_made)
+  }
+  const last = jsonOf(await world.send('POST', path, { target_email: 'ada@münchen.de' }))
+  t.same([...attempted, last.emailing_attempt_made], [true, true, true, true, true, false])
+  t.match(await stored(world), [{ target_email: 'ada@xn--mnchen-3ya.de' }])
+  const addresses = ['ada@münchen.de.', '\u212aelvin@example.com', 'a(1)@example.com', 'a,b@example.com']
+  for (const target_email of addresses) {
+    t.match(
+      await world.send('POST', path, { target_email }),
+      validationError('invalid_input', 'Enter a valid email address.', 'target_email'),
+    )
+  }
+  t.equal((await stored(world)).length, 1)
+})
+
+t.test('a mail leads to SITE_URL, whatever Host the inviter names', async (t) => {
+  const { world, mails } = await openMailWorld(t)
+  const headers = {
+    host: 'evil.example',
+    authorization: 'Bearer phx_owner',
+    'content-type': 'application/json',
+    'x-forwarded-host': 'evil.example',
+  }
+  const { port } = world.server
+  const sent = request({ port, host: '127.0.0.1', path, method: 'POST', headers })
+  sent.end(JSON.stringify({ target_email: 'a@example.com' }))
+  const [reply] = await once(sent, 'response')
+  reply.resume()
+  t.equal(reply.statusCode, 201)
+  t.match(mails[0]?.text, /https:\/\/spate\.example\/join\/#/)
+  t.notMatch(mails[0]?.text, 'evil')
 })

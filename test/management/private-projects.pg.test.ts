@@ -195,3 +195,24 @@ t.test('a level in a project ends with the membership', async (t) => {
   const left = await world.postgres.query('select project_id, user_id from project_access')
   t.same(left.rows, [{ project_id: 3, user_id: 1 }])
 })
+
+t.test('an invite names a private project only to those who may enter', async (t) => {
+  const world = await openPrivateWorld(t)
+  const path = `${organization}invites/`
+  const access = [
+    { id: 1, level: 8 },
+    { id: 2, level: 1 },
+  ]
+  const invited = { target_email: 'a@example.com', private_project_access: access }
+  t.match(jsonOf(await world.send('POST', path, invited)), { private_project_access: access })
+  const shown = async (key: string) => jsonOf(await world.get(path, key)).results[0].private_project_access
+  t.strictSame(await shown('phx_owner'), access)
+  t.strictSame(await shown('phx_member'), [{ id: 2, level: 1 }])
+  const combine = { target_email: 'a@example.com', combine_pending_invites: true }
+  const combined = await world.send('POST', path, combine, 'phx_member')
+  t.strictSame(jsonOf(combined).private_project_access, [{ id: 2, level: 1 }])
+  t.strictSame(await shown('phx_administrator'), [
+    { id: 1, level: 8 },
+    { id: 2, level: 1 },
+  ])
+})
