@@ -1,4 +1,5 @@
-// Connections that take turns. One that ends is replaced, a limited number of times.
+// Connections that take turns, so that none is idle for so long that a server closes it. One that ends is replaced, a
+// limited number of times.
 
 import { HttpConnection } from './http-connection.ts'
 
@@ -28,15 +29,17 @@ export class ConnectionPool {
     this.#onIdle = listener
   }
 
-  /** Throws when the server no longer takes connections. */
+  /** Whether a connection can be taken. Throws when the server no longer takes connections. */
   hasIdle(): boolean {
     if (this.#problem !== null) throw this.#problem
+    // A request sent on one that ended while it was idle would never be heard of again.
+    while (this.#idle.length > 0 && !this.#idle[0]!.isOpen) this.giveBack(this.take())
     return this.#idle.length > 0
   }
 
-  /** An idle connection; there is one. */
+  /** The connection that has been idle the longest; there is one. */
   take(): HttpConnection {
-    return this.#idle.pop()! // the caller has asked `hasIdle`
+    return this.#idle.shift()! // the caller has asked `hasIdle`
   }
 
   /** Gives a connection back; another takes the place of one that has ended. */

@@ -23,6 +23,10 @@ export class HttpConnection {
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('close', () => this.#closed())
+    // Before the answer that may follow on another connection, which 'close' need not be.
+    socket.on('end', () => {
+      this.#isOpen = false
+    })
     // Which error it was does not matter: 'close' follows, and no answer comes.
     socket.on('error', () => {})
   }

@@ -66,6 +66,33 @@ t.test('a connection that ends without an answer is told and replaced', async (t
   t.same(answers, ['0 200 ', '1 null ', '2 200 ', '3 200 '])
 })
 
+t.test('a connection that ends while it is idle is replaced before anything is sent on it', async (t) => {
+  const sockets: Socket[] = []
+  const port = await serve(t, (socket, count) => {
+    sockets.push(socket)
+    if (count !== 3) socket.write(answer(200, ''))
+    else {
+      // The other two have their answers, and are idle.
+      const [first, second] = sockets
+      for (const idle of [first!, second!]) idle.end()
+      void Promise.all([once(first!, 'close'), once(second!, 'close')]).then(() =>
+        socket.write(answer(200, '')),
+      )
+    }
+  })
+  let sent = 0
+  let answered = 0
+  const report = await runLoop(
+    {
+      next: () => (sent < 3 || (sent < 6 && answered >= 3) ? { number: sent++, dueMs: 0 } : null),
+      overloaded: () => false,
+    },
+    { port, connections: 3, count: 6, bytesOf: () => request, answered: () => void answered++ },
+  )
+  t.equal(report.latency.totalCount, 6)
+  t.equal(answered, 6)
+})
+
 t.test('an open loop counts the time that a request waited for the one before', async (t) => {
   const answerMs = 20
   const port = await serve(t, (socket) => void setTimeout(() => socket.write(answer(200, '')), answerMs))
