@@ -1,18 +1,21 @@
 // What does an answer to /decide cost, by the number of flags?
 //
 // Known persons ask for 10, 100 and 1000 flags, half of which need stored properties. The server, with its Postgres,
-// has one core. Samples are sent as fast as answers come; then requests come at half that rate, each at its moment,
-// and their latency counts from it. Every answer is compared with the plain evaluation of test/flags.
+// has one core, and who asks has another. Samples are sent as fast as answers come; then requests come at half that
+// rate, each at its moment, and their latency counts from it. Every answer is compared with the plain evaluation of
+// test/flags.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openPostgres } from '../src/postgres/pool.ts'
 import { silentLog as log } from '../test/support/postgres.ts'
 import { cpuSeconds } from './cpu.ts'
 import { FlagQuestions } from './flag-questions.ts'
 import { ClosedPacing, OpenPacing, type Pacing } from './pacing.ts'
-import { type Cores, coreSeconds, parseCores } from './pinned.ts'
+import { type Cores, coreSeconds, onCore, parseCores } from './pinned.ts'
 import { type LoopReport, runLoop } from './request-loop.ts'
 import { integerOption, type Outcome, quantile, type ResultRow, type Scenario } from './scenario.ts'
 import { ServerProcess } from './server-process.ts'
+import { WrongAnswers } from './wrong-answers.ts'
 
 /** So many flags make a request worth ten. */
 const manyFlags = 1000
@@ -36,8 +39,7 @@ export const decide: Scenario = {
     await server.accepting()
     const postgres = openPostgres({ connectionString: await server.databaseUrl(), log })
     try {
-      const rows: ResultRow[] = []
-      const broken: string[] = []
+      const outcome: MutableOutcome = { rows: [], broken: [], slow: [] }
       for (const flags of (options.flags ?? '').split(',').map(Number)) {
         const persons = integerOption(options, 'persons')
         const run: Run = {
@@ -48,15 +50,21 @@ export const decide: Scenario = {
           samples: Math.max(samplesMin, integerOption(options, 'samples')),
           connections: integerOption(options, 'connections'),
         }
-        rows.push(...(await measure(`${flags} flags`, run, broken)))
+        await onCore(cores.generator, () => measure(`${flags} flags`, run, outcome))
         say(`${flags} flags done`)
       }
-      return { rows, broken, slow: [] } satisfies Outcome
+      return outcome
     } finally {
       await postgres.close()
       await server.stop()
     }
   },
+}
+
+interface MutableOutcome extends Outcome {
+  readonly rows: ResultRow[]
+  readonly broken: string[]
+  readonly slow: string[]
 }
 
 interface Run {
@@ -75,21 +83,26 @@ interface Sample {
   readonly postgresMicros: number
 }
 
-async function measure(name: string, run: Run, broken: string[]): Promise<ResultRow[]> {
-  const wrong = { count: 0 }
+async function measure(name: string, run: Run, outcome: MutableOutcome): Promise<void> {
+  const wrong = new WrongAnswers()
   await ask(run, new ClosedPacing(0, run.count), run.count, wrong)
   const samples: Sample[] = []
   for (let index = 0; index < run.samples; index++) samples.push(await sample(run, index, wrong))
   const median = (of: (one: Sample) => number): number => quantile(samples.map(of), 0.5)
   const perSecond = median((one) => one.perSecond)
   const evenCount = Math.ceil((perSecond / 2) * evenSeconds)
+  const pauses = monitorEventLoopDelay({ resolution: 1 })
+  pauses.enable()
   const { latency } = await ask(run, new OpenPacing(0, evenCount, perSecond / 2), evenCount, wrong)
-  if (wrong.count > 0) broken.push(`${name}: ${wrong.count} answers were wrong`)
+  pauses.disable()
+  const { broken, slow } = wrong.describe(name)
+  outcome.broken.push(...broken)
+  outcome.slow.push(...slow)
   const [p50, p99, max] = [50, 99, 100].map((share) =>
     (latency.getValueAtPercentile(share) / 1000).toFixed(1),
   )
   const micros = [median((one) => one.serverMicros), median((one) => one.postgresMicros)]
-  return [
+  outcome.rows.push(
     { name: `${name} answers/s`, value: perSecond.toFixed(0) },
     {
       name: `${name} server + Postgres`,
@@ -99,10 +112,12 @@ async function measure(name: string, run: Run, broken: string[]): Promise<Result
       name: `${name} at half load`,
       value: `p50 ${p50}, p99 ${p99}, max ${max} ms of ${(perSecond / 2).toFixed(0)}/s`,
     },
-  ]
+    // What the server is charged with and did not do.
+    { name: `${name} generator paused`, value: `${(pauses.max / 1e6).toFixed(1)} ms at most` },
+  )
 }
 
-async function sample(run: Run, index: number, wrong: { count: number }): Promise<Sample> {
+async function sample(run: Run, index: number, wrong: WrongAnswers): Promise<Sample> {
   const { server, cores, count } = run
   const core = (): number => (cores.server === null ? 0 : coreSeconds(cores.server))
   const before = { ...cpuSeconds(server), core: core() }
@@ -118,7 +133,7 @@ async function sample(run: Run, index: number, wrong: { count: number }): Promis
   }
 }
 
-async function ask(run: Run, pacing: Pacing, count: number, wrong: { count: number }): Promise<LoopReport> {
+async function ask(run: Run, pacing: Pacing, count: number, wrong: WrongAnswers): Promise<LoopReport> {
   const { server, questions, connections } = run
   return await runLoop(pacing, {
     port: server.port,
@@ -126,7 +141,8 @@ async function ask(run: Run, pacing: Pacing, count: number, wrong: { count: numb
     count,
     bytesOf: (number) => questions.bytesOf(number),
     answered: (number, status, body) => {
-      if (!questions.isRight(number, status, body)) wrong.count++
+      const fault = questions.faultOf(number, status, body)
+      if (fault !== null) wrong.note(fault)
     },
   })
 }

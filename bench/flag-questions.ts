@@ -7,6 +7,9 @@ import { definitionsOf, flag } from '../test/flags/make.ts'
 import { plainEvaluate } from '../test/flags/plain-evaluate.ts'
 import type { ServerProcess } from './server-process.ts'
 import { waitFor } from './wait.ts'
+import { type WrongAnswer, wrongStatus } from './wrong-answers.ts'
+
+type Values = Readonly<Record<string, unknown>>
 
 const properties = { plan: 'pro', email: 'ada@example.com', age: 36 }
 const heardMsMax = 30_000
@@ -18,11 +21,14 @@ export class FlagQuestions {
   readonly #requests: readonly Buffer[]
   /** By person: what every right answer holds. */
   readonly #expected: (Buffer | undefined)[] = []
+  /** Flags that need what is stored. */
+  readonly #reading: ReadonlySet<string>
 
   private constructor(definitions: ProjectDefinitions, requests: readonly Buffer[]) {
     this.#definitions = definitions
     this.#keys = definitions.flags.map(({ key }) => key)
     this.#requests = requests
+    this.#reading = new Set(this.#keys.filter((_, index) => needsStored(index)))
   }
 
   /** Makes the server know the persons, and these flags in place of any others. */
@@ -62,18 +68,43 @@ export class FlagQuestions {
     return this.#requests[number % this.#requests.length]!
   }
 
-  isRight(number: number, status: number | null, body: Buffer): boolean {
+  /** What is wrong with the answer to request `number`; null when it is right. */
+  faultOf(number: number, status: number | null, body: Buffer): WrongAnswer | null {
     const person = number % this.#requests.length
-    this.#expected[person] ??= this.#expect(person)
-    return status === 200 && body.includes(this.#expected[person])
+    this.#expected[person] ??= bytesOfAnswer(this.#expect(person))
+    if (status !== 200) return wrongStatus(status, body)
+    return body.includes(this.#expected[person]) ? null : this.#difference(person, body)
   }
 
-  #expect(index: number): Buffer {
+  #difference(person: number, body: Buffer): WrongAnswer {
+    // Written by the server, with status 200.
+    const { featureFlags: values, errorsWhileComputingFlags: hasErrors } = JSON.parse(body.toString()) as {
+      featureFlags: Values
+      errorsWhileComputingFlags: boolean
+    }
+    const expected = this.#expect(person)
+    const absent = this.#keys.filter((key) => !Object.hasOwn(values, key))
+    const other = this.#keys.find((key) => Object.hasOwn(values, key) && values[key] !== expected[key])
+    if (other !== undefined) {
+      const sample = `${other} of ${personId(person)} is ${values[other]}, not ${expected[other]}`
+      return { kind: 'another value', sample, isLate: false }
+    }
+    if (hasErrors && absent.length > 0 && absent.every((key) => this.#reading.has(key))) {
+      const sample = `${absent.length} of ${this.#keys.length} flags absent`
+      return { kind: 'without what is stored, which was not read in time', sample, isLate: true }
+    }
+    return { kind: 'another answer', sample: JSON.stringify(body.toString()), isLate: false }
+  }
+
+  #expect(index: number): Values {
     const asked = { id: personId(index), properties, groups: {}, staticCohorts: [], hashKeys: {} }
     const plain = plainEvaluate(this.#definitions, asked)
-    const values = Object.fromEntries(this.#keys.map((key) => [key, plain[key]![0]]))
-    return Buffer.from(`"featureFlags":${JSON.stringify(values)},"errorsWhileComputingFlags":false`)
+    return Object.fromEntries(this.#keys.map((key) => [key, plain[key]![0]]))
   }
+}
+
+function bytesOfAnswer(values: Values): Buffer {
+  return Buffer.from(`"featureFlags":${JSON.stringify(values)},"errorsWhileComputingFlags":false`)
 }
 
 function personId(index: number): string {
@@ -102,6 +133,10 @@ async function makePersons(server: ServerProcess, postgres: Postgres, count: num
   })
 }
 
+function needsStored(index: number): boolean {
+  return index % 2 === 1
+}
+
 /** Filters of every second flag need a stored property; the others a hash, and some a variant. */
 function filtersOf(index: number): FlagFilters {
   const stored: PropertyFilter[] = [
@@ -109,7 +144,7 @@ function filtersOf(index: number): FlagFilters {
     { key: 'email', value: '@example.com', operator: 'icontains', type: 'person' },
     { key: 'age', value: String(index % 70), operator: 'gt', type: 'person' },
   ]
-  const filters = index % 2 === 0 ? [] : [stored[index % 3]!]
+  const filters = needsStored(index) ? [stored[index % 3]!] : []
   const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }))
   return {
     groups: [{ properties: filters, rollout_percentage: index % 4 === 0 ? 50 : 100 }],

@@ -11,13 +11,21 @@ import { machineMs } from './clock.ts'
 import { createCorpus } from './corpus.ts'
 import { FlagQuestions } from './flag-questions.ts'
 import { ClosedPacing, OpenPacing, type Pacing } from './pacing.ts'
-import { parseCores } from './pinned.ts'
+import { onCore, parseCores } from './pinned.ts'
 import { RequestBytes } from './request-bytes.ts'
 import { type LoopReport, runLoop } from './request-loop.ts'
-import { integerOption, numberOption, type Outcome, type ResultRow, type Scenario } from './scenario.ts'
+import {
+  integerOption,
+  numberOption,
+  type Options,
+  type Outcome,
+  type ResultRow,
+  type Scenario,
+} from './scenario.ts'
 import { waitForPersons, waitUntilApplied } from './sentinel.ts'
 import { ServerProcess } from './server-process.ts'
 import { workloadNamed } from './workload.ts'
+import { type WrongAnswer, WrongAnswers, wrongStatus } from './wrong-answers.ts'
 
 type Kind = 'batches' | 'decide' | 'management'
 
@@ -41,7 +49,7 @@ export const mixed: Scenario = {
     seed: { fallback: '1', meaning: 'of the events' },
   },
   run: async ({ options, folder, say }) => {
-    const { server: core } = parseCores(options.cores ?? '')
+    const { server: core, generator } = parseCores(options.cores ?? '')
     const server = new ServerProcess({ dataDir: `${folder}/data`, logPath: `${folder}/server.log`, core })
     await server.accepting()
     const postgres = openPostgres({ connectionString: await server.databaseUrl(), log })
@@ -51,23 +59,32 @@ export const mixed: Scenario = {
       const bytes = new RequestBytes(corpus, workloadNamed('w2'))
       const questions = await FlagQuestions.define(server, postgres, counts)
       const sender = new Mix(server, bytes, questions, await managementRequests(server))
-      const count = integerOption(options, 'requests')
-      const seconds = integerOption(options, 'seconds')
-      // Twice the first stretch, which also warms up.
-      bytes.prepare(count * 2)
-      await sender.stretch(count, null)
-      const full = count / (await sender.stretch(count, null)).seconds
-      const perSecond = full * numberOption(options, 'load')
-      say(`keeps up with ${full.toFixed(0)} requests/s; now ${perSecond.toFixed(0)}/s`)
-      const evenCount = Math.ceil(perSecond * seconds)
-      bytes.prepare(sender.sent.batches + evenCount)
-      const even = await sender.stretch(evenCount, perSecond)
-      return outcomeOf(full, perSecond, even, sender.wrong)
+      return await onCore(generator, () => measure(sender, bytes, options, say))
     } finally {
       await postgres.close()
       await server.stop()
     }
   },
+}
+
+async function measure(
+  sender: Mix,
+  bytes: RequestBytes,
+  options: Options,
+  say: (line: string) => void,
+): Promise<Outcome> {
+  const count = integerOption(options, 'requests')
+  const seconds = integerOption(options, 'seconds')
+  // Twice the first stretch, which also warms up.
+  bytes.prepare(count * 2)
+  await sender.stretch(count, null)
+  const full = count / (await sender.stretch(count, null)).seconds
+  const perSecond = full * numberOption(options, 'load')
+  say(`keeps up with ${full.toFixed(0)} requests/s; now ${perSecond.toFixed(0)}/s`)
+  const evenCount = Math.ceil(perSecond * seconds)
+  bytes.prepare(sender.sent.batches + evenCount)
+  const even = await sender.stretch(evenCount, perSecond)
+  return outcomeOf(full, perSecond, even, sender.wrong)
 }
 
 interface MixReport {
@@ -81,7 +98,7 @@ class Mix {
   readonly #bytes: RequestBytes
   readonly #questions: FlagQuestions
   readonly #management: readonly Buffer[]
-  readonly wrong: Record<Kind, number> = { batches: 0, decide: 0, management: 0 }
+  readonly wrong = { batches: new WrongAnswers(), decide: new WrongAnswers(), management: new WrongAnswers() }
   readonly sent: Record<Kind, number> = { batches: 0, decide: 0, management: 0 }
 
   constructor(
@@ -122,10 +139,15 @@ class Mix {
       count,
       bytesOf: (number) => this.#bytesOf(kind, number),
       answered: (number, status, body) => {
-        const isRight = kind === 'decide' ? this.#questions.isRight(number, status, body) : status === 200
-        if (!isRight) this.wrong[kind]++
+        const fault = this.#faultOf(kind, number, status, body)
+        if (fault !== null) this.wrong[kind].note(fault)
       },
     })
+  }
+
+  #faultOf(kind: Kind, number: number, status: number | null, body: Buffer): WrongAnswer | null {
+    if (kind === 'decide') return this.#questions.faultOf(number, status, body)
+    return status === 200 ? null : wrongStatus(status, body)
   }
 
   #bytesOf(kind: Kind, number: number): Buffer {
@@ -158,21 +180,24 @@ function outcomeOf(
   full: number,
   perSecond: number,
   { loops }: MixReport,
-  wrong: Readonly<Record<Kind, number>>,
+  wrong: Readonly<Record<Kind, WrongAnswers>>,
 ): Outcome {
   const rows: ResultRow[] = [
     { name: 'keeps up with', value: `${full.toFixed(0)} requests/s` },
     { name: 'sent', value: `${perSecond.toFixed(0)} requests/s` },
   ]
   const broken: string[] = []
+  const slow: string[] = []
   for (const kind of ['decide', 'batches', 'management'] as const) {
     const { latency } = loops[kind]
     const at = (share: number): string => (latency.getValueAtPercentile(share) / 1000).toFixed(1)
     const value = `p50 ${at(50)}, p99 ${at(99)}, max ${at(100)} ms (${latency.totalCount} answers)`
     rows.push({ name: kind, value })
-    if (wrong[kind] > 0) broken.push(`${wrong[kind]} answers to ${kind} were wrong`)
+    const faults = wrong[kind].describe(kind)
+    broken.push(...faults.broken)
+    slow.push(...faults.slow)
   }
   const p99Ms = loops.decide.latency.getValueAtPercentile(99) / 1000
-  const slow = p99Ms <= decideMsMax ? [] : [`decide p99 is ${p99Ms.toFixed(1)} ms, not ${decideMsMax}`]
+  if (p99Ms > decideMsMax) slow.push(`decide p99 is ${p99Ms.toFixed(1)} ms, not ${decideMsMax}`)
   return { rows, broken, slow }
 }

@@ -27,6 +27,31 @@ export function pinned(core: number | null, command: readonly string[]): readonl
   return core === null ? command : ['taskset', '-c', String(core), ...command]
 }
 
+/**
+ * Keeps this process, which generates the load itself, on `core` while `body` runs. Threads that are there already keep
+ * to it too: garbage is collected by some.
+ */
+export async function onCore<T>(core: number | null, body: () => Promise<T>): Promise<T> {
+  if (core === null) return await body()
+  const before = allowedCores()
+  keepTo(String(core))
+  try {
+    return await body()
+  } finally {
+    keepTo(before)
+  }
+}
+
+/** As taskset writes it: "0,1" or "0-3". */
+function allowedCores(): string {
+  const status = readFileSync('/proc/self/status', 'utf8')
+  return /^Cpus_allowed_list:\s+(\S+)$/m.exec(status)?.[1] ?? '0' // Linux has the line since 2.6.26
+}
+
+function keepTo(cores: string): void {
+  execFileSync('taskset', ['-a', '-c', '-p', cores, String(process.pid)], { stdio: 'ignore' })
+}
+
 /** Processor seconds that everything has used of a core so far. */
 export function coreSeconds(core: number): number {
   const line = readFileSync('/proc/stat', 'utf8')
