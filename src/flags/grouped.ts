@@ -20,7 +20,7 @@ export interface GroupedOptions<Question, Answer> {
 
 interface Asked<Question, Answer> {
   readonly question: Question
-  /** Null once nobody waits for the answer. */
+  /** Null once it is answered or given up. */
   resolve: ((answer: Answer | null) => void) | null
 }
 
@@ -58,15 +58,18 @@ export function grouped<Question, Answer>(
     return new Promise((resolve) => {
       const asked: Asked<Question, Answer> = { question, resolve: null }
       const giveUp = (): void => {
+        if (asked.resolve === null) return
         asked.resolve = null
         const before = waiting.length
         waiting = waiting.filter((one) => one !== asked)
         if (waiting.length < before) questions--
         resolve(null)
       }
-      const timer = setTimeout(giveUp, waitMsMax)
+      // One turn later: an answer may have come while this process stood still, and timers run before it is read.
+      const timer = setTimeout(() => void setImmediate().then(giveUp), waitMsMax)
       asked.resolve = (answer) => {
         clearTimeout(timer)
+        asked.resolve = null
         resolve(answer)
       }
       waiting.push(asked)

@@ -90,6 +90,16 @@ t.test('what is too late is null, and is not asked for any more', async (t) => {
   t.equal(await next, 'cc')
 })
 
+t.test('an answer that comes while nobody could hear it is not too late', async (t) => {
+  const { groups, ask } = open({ waitMsMax: 5 })
+  const answered = ask('a')
+  await turn()
+  // The timer is over before the loop comes round to the answer.
+  setImmediate(groups[0]!.answer)
+  for (const untilMs = performance.now() + 10; performance.now() < untilMs; );
+  t.equal(await answered, 'aa')
+})
+
 t.test('one question more than may be under way is answered null at once', async (t) => {
   const { groups, ask } = open({ questionsMax: 2 })
   const first = ask('a')
