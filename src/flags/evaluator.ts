@@ -146,25 +146,32 @@ async function keepHashKeys(
   return await stored.keepHashKeys({ projectId, distinctId, hashKey: anonDistinctId, flagKeys })
 }
 
-/** Takes what is known without a read. True when that was anything. */
+/** Takes what is known without a read, which begins in the background when it is due. True when that was anything. */
 function recall(
-  { projectId, distinctId }: FlagQuestion,
-  { staticCohortIds, keptFlagKeys }: CompiledProject,
+  question: FlagQuestion,
+  project: CompiledProject,
   circumstances: Circumstances,
-  { known, freshness }: EvaluatorOptions,
+  { known, freshness, stored }: EvaluatorOptions,
 ): boolean {
+  const { projectId, distinctId } = question
   if (!freshness.isApplied(projectId, distinctId)) return false
   const { person, groups } = circumstances
-  person.stored = known.person(projectId, distinctId)
-  let isAny = person.stored !== null
+  const copy = known.person(projectId, distinctId)
+  person.stored = copy?.properties ?? null
+  let isAny = copy !== null
+  let isDue = copy?.isDue ?? false
   for (let typeIndex = 0; typeIndex < groups.length; typeIndex++) {
     const group = groups[typeIndex]!
     if (group === null) continue
-    group.stored = known.group(projectId, typeIndex, group.id)
-    isAny ||= group.stored !== null
+    const copyOfGroup = known.group(projectId, typeIndex, group.id)
+    group.stored = copyOfGroup?.properties ?? null
+    isAny ||= copyOfGroup !== null
+    isDue ||= copyOfGroup?.isDue ?? false
   }
-  if (person.stored !== null && staticCohortIds.length === 0) circumstances.staticCohorts = noCohorts
-  if (keptFlagKeys.length === 0) circumstances.hashKeys = noHashKeys
+  if (person.stored !== null && project.staticCohortIds.length === 0) circumstances.staticCohorts = noCohorts
+  if (project.keptFlagKeys.length === 0) circumstances.hashKeys = noHashKeys
+  // What it finds is for those who ask next.
+  if (isDue) void readStored(question, project, circumstances, stored)
   return isAny
 }
 

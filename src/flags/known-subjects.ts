@@ -5,7 +5,11 @@
 // says that it is applied (persons/touched.ts). A table has the number of the last transaction that touched a hash. A
 // copy carries the number of the last one told of when its read began: it is good while nothing of it has been touched
 // by a later one. So a read that began before a transaction and ended behind it is of no use, and whoever waits for
-// their own event to be applied finds it heeded. What else might change rows (an operator's psql) shows within seconds.
+// their own event to be applied finds it heeded. What else changes rows (an operator's psql) shows within a minute.
+//
+// Who goes on asking never waits: a copy that gets old is read again beside an answer that it is still good for. Copies
+// get old at moments of their own, so that those who were first read together are not all read together again: with
+// copies that ended after five seconds, of 200 who had come at once, one answer in a hundred took ten times as long.
 
 import type { Clock } from '../lib/clock.ts'
 import { distinctIdHash, groupHash, personHash, type Touched } from '../persons/touched.ts'
@@ -18,17 +22,31 @@ export interface ReadSubject {
   readonly bytes: number
 }
 
+export interface KnownSubject {
+  readonly properties: JsonObject
+  /** It should be read again for whoever asks next. Said about once a second. */
+  readonly isDue: boolean
+}
+
 interface Copy extends ReadSubject {
   /** Of what it was found by, and of the person it was found to be; the same one twice when there is no other. */
   readonly hash: number
   readonly personHash: number
   readonly moment: number
   readonly untilMs: number
+  dueMs: number
+  isDue: boolean
 }
 
-const placeCount = 65_536
+/** A copy is dropped for the changes of others with whom it shares its place: 1 MiB for the table. */
+const placeCount = 262_144
 /** Changes that nobody tells of show after this. */
-const goodMs = 5_000
+const goodMs = 60_000
+/** From some moment of these on, by its hash, it is to be read again. */
+const dueMsMin = 20_000
+const dueMsSpan = 10_000
+/** A read that came to nothing is tried again after this. */
+const againMs = 1_000
 /** Of JSON text; as objects it is several times that. */
 const bytesMaxDefault = 16 * 1024 * 1024
 const bytesOfOneMax = 64 * 1024
@@ -72,13 +90,13 @@ export class KnownSubjects {
     }
   }
 
-  /** Properties of the person of an id, empty ones when there is no such person; null when they have to be read. */
-  person(projectId: number, distinctId: string): JsonObject | null {
+  /** The person of an id, without properties when there is no such person; null when it has to be read. */
+  person(projectId: number, distinctId: string): KnownSubject | null {
     return this.#find(personKey(projectId, distinctId))
   }
 
   /** The same of a group. */
-  group(projectId: number, typeIndex: number, key: string): JsonObject | null {
+  group(projectId: number, typeIndex: number, key: string): KnownSubject | null {
     return this.#find(groupKey(projectId, typeIndex, key))
   }
 
@@ -100,12 +118,17 @@ export class KnownSubjects {
     this.#keep(groupKey(projectId, typeIndex, key), hash, hash, read, moment)
   }
 
-  #find(key: string): JsonObject | null {
+  #find(key: string): KnownSubject | null {
     const copy = this.#copies.get(key)
     if (copy === undefined) return null
-    if (this.#clock.monotonicMs() < copy.untilMs && this.#isUntouched(copy)) return copy.properties
-    this.#drop(key, copy)
-    return null
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs >= copy.untilMs || !this.#isUntouched(copy)) {
+      this.#drop(key, copy)
+      return null
+    }
+    copy.isDue = nowMs >= copy.dueMs
+    if (copy.isDue) copy.dueMs = nowMs + againMs
+    return copy
   }
 
   #isUntouched({ hash, personHash, moment }: Pick<Copy, 'hash' | 'personHash' | 'moment'>): boolean {
@@ -121,8 +144,11 @@ export class KnownSubjects {
     const bytes = read.bytes + key.length + overheadBytes
     const before = this.#copies.get(key)
     if (before !== undefined) this.#drop(key, before)
-    const untilMs = this.#clock.monotonicMs() + goodMs
-    this.#copies.set(key, { properties: read.properties, bytes, hash, personHash, moment, untilMs })
+    const nowMs = this.#clock.monotonicMs()
+    const untilMs = nowMs + goodMs
+    const dueMs = nowMs + dueMsMin + (hash % dueMsSpan)
+    const { properties } = read
+    this.#copies.set(key, { properties, bytes, hash, personHash, moment, untilMs, dueMs, isDue: false })
     this.#bytes += bytes
     for (const [oldest, copy] of this.#copies) {
       if (this.#bytes <= this.#bytesMax) break
