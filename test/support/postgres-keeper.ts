@@ -1,14 +1,16 @@
 // The process that keeps the Postgres of one test run: `node postgres-keeper.js <pid of the run>`.
 //
 // It answers on an abstract socket named after the run, which only one keeper can hold, and tells whoever connects how
-// to reach the server, whose database `spate` is migrated and serves as template. It watches the run's process, and
-// when that has ended, however it ended, stops the server, removes its folder and ends too.
+// to reach the server, whose database `spate` has all that a server of Spate makes there and serves as template. It
+// watches the run's process, and when that has ended, however it ended, stops the server, removes its folder and ends
+// too.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openJobs } from '../../src/exports/jobs.ts'
 import { openEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
@@ -39,8 +41,11 @@ async function open(): Promise<{ connectionString: string }> {
   releasers.push(() => embedded.stop())
   const postgres = openPostgres({ connectionString: embedded.connectionString, log })
   await migrate({ postgres, log })
+  const { connectionString } = embedded
+  const jobs = { connectionString, log, concurrency: 1, pollMs: 60_000, work: async () => {} }
+  await (await openJobs(postgres, jobs)).close()
   await postgres.close()
-  return { connectionString: embedded.connectionString }
+  return { connectionString }
 }
 
 async function release(): Promise<never> {
