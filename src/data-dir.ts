@@ -5,7 +5,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ServiceError } from './errors.ts'
 import { makeFolder } from './replace-file.ts'
 
@@ -37,6 +37,11 @@ export async function takeDataDir(path: string, abstract = process.platform === 
         : `the data folder ${path} cannot be locked (${code})`
     throw new ServiceError('data_dir_unusable', { detail, cause })
   }
+}
+
+/** Where rows on their way out are staged, as an absolute path: the events store writes there and nowhere else. */
+export function exportsDirOf(path: string): string {
+  return resolve(path, 'exports')
 }
 
 function listen(name: string): Promise<Server> {

@@ -2,13 +2,14 @@
 
 import { fileURLToPath } from 'node:url'
 import { systemClock } from './lib/clock.ts'
-import { serve } from './serve.ts'
-import { supervise } from './supervisor.ts'
-import { openLog } from './telemetry/log.ts'
 
+// The parent does without the server's modules, and the server without the parent's.
 if (process.argv[2] === '--child') {
+  const { serve } = await import('./serve.ts')
   process.exitCode = await serve()
 } else {
+  const { supervise } = await import('./supervisor.ts')
+  const { openLog } = await import('./telemetry/log.ts')
   const command = [fileURLToPath(import.meta.url), '--child']
   process.exitCode = await supervise({
     command,

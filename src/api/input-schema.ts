@@ -3,7 +3,8 @@
 // and const, anyOf with null (nullable), of constants (a choice) or of an object and an array (either), default, and
 // the empty schema (any JSON).
 
-import { type TObject, type TOptional, type TSchema, Type } from 'typebox'
+import type { TObject, TOptional, TSchema } from 'typebox'
+import { Type } from './schema.ts'
 
 export interface InputSchema {
   readonly type?: string

@@ -1,11 +1,12 @@
 // The OpenAPI 3.1 document: every operation from its own description, and the capture endpoints, which read their
 // bodies byte by byte and so are described here by hand.
 
-import { type TObject, type TSchema, Type } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { capturePaths } from '../capture/capture-task.ts'
 import { errorCodes } from '../errors.ts'
 import { accessOf } from './access.ts'
 import { JsonText, type Operation, publicOperation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const errorSchema = Type.Object({
   type: Type.String(),

@@ -1,6 +1,7 @@
 // Lists in pages of limit and offset, in the envelope {count, next, previous, results}.
 
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from './schema.ts'
 
 const limitDefault = 100
 const limitMax = 1000

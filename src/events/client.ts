@@ -20,7 +20,7 @@ import { EventsPool, type Fields, lost } from './pool.ts'
 import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
-import { type Selected, type SelectLimits, selectLimitsDefault } from './select.ts'
+import type { Selected, SelectLimits } from './select.ts'
 import { type OnCancel, type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
 import { Setback } from './setback.ts'
 
@@ -31,7 +31,7 @@ export interface EventsOptions {
   readonly journal: Pick<Journal, 'state' | 'onCommitted'>
   readonly memoryLimitBytes: number
   readonly threads: number
-  /** For SQL of people; those of select.ts when absent. */
+  /** For SQL of people; those of selects.ts when absent. */
   readonly selectLimits?: SelectLimits
   readonly log: EventsLog
   readonly clock: Clock
@@ -111,7 +111,7 @@ class EventsClient implements Events {
     this.#pool = new EventsPool(readsMax, (error) => this.#fail(error))
     const ask: SelectThread['ask'] = (kind, task) =>
       isLong(kind) ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task))
-    this.#selects = new Selects({ ask }, options.selectLimits ?? selectLimitsDefault, options.clock)
+    this.#selects = new Selects({ ask }, options.selectLimits ?? null, options.clock)
     this.#pump = new Pump(
       {
         waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),

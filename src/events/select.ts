@@ -40,7 +40,6 @@ export interface Selected {
   readonly hasMore: boolean
 }
 
-export const selectLimitsDefault: SelectLimits = { msMax: 20_000, memoryBytesMax: 1024 * 1024 * 1024 }
 /** Text of an answer at most. */
 export const selectBytesMax = 32 * 1024 * 1024
 

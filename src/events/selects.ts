@@ -31,6 +31,7 @@ export interface PeoplesQuery {
   readonly onCancel: OnCancel
 }
 
+const limitsDefault: SelectLimits = { msMax: 20_000, memoryBytesMax: 1024 * 1024 * 1024 }
 /** Of all reads at once, and in line. */
 const runningMax = 2
 const waitingMax = 16
@@ -49,9 +50,9 @@ export class Selects {
   readonly #gate = new ReadGate(runningMax, waitingMax)
   #count = 0
 
-  constructor(thread: SelectThread, limits: SelectLimits, clock: Clock) {
+  constructor(thread: SelectThread, limits: SelectLimits | null, clock: Clock) {
     this.#thread = thread
-    this.#limits = limits
+    this.#limits = limits ?? limitsDefault
     this.#clock = clock
   }
 

@@ -13,8 +13,9 @@
 // committed rows. So this looks for an open descriptor first, and the thread that opened the file keeps it for life.
 
 import { existsSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api'
+import { exportsDirOf } from '../data-dir.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
@@ -52,11 +53,6 @@ export interface Store {
 
 /** What queries put on the disk when memory is short: the journal needs the disk more than they do. */
 const spilledBytesMax = 4 * 1024 * 1024 * 1024
-
-/** Where `extract` may write, as an absolute path. */
-export function exportsDirOf(dataDir: string): string {
-  return resolve(dataDir, 'exports')
-}
 
 /** Opens `dataDir`/events.duckdb. Errors: data_dir_unusable, storage_failed. */
 export async function openStore(options: StoreOptions): Promise<Store> {

@@ -4,7 +4,7 @@
 // jobs are taken up again by themselves. Everything that decides is in Postgres, so a restart goes on where it was.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { exportsDirOf } from '../events/store.ts'
+import { exportsDirOf } from '../data-dir.ts'
 import type { Listening } from '../postgres/listener.ts'
 import { builtDestinations } from './built-destinations.ts'
 import { chunkRowsMax } from './extraction.ts'

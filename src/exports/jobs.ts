@@ -8,7 +8,6 @@
 // Only graphile-worker's list of tasks runs here. Its runner would add a clock for jobs by the calendar, whose pauses
 // after an error, of up to a minute, a stop has to wait for; and its own pool waits for connections without limit.
 
-import { Logger, runMigrations, runTaskList } from 'graphile-worker'
 import { openLentPool } from '../postgres/lent-pool.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -80,6 +79,8 @@ export async function withoutJob(session: Session, runIds: readonly string[]): P
 /** Starts working on jobs. Errors: whatever keeps the database from being reached. */
 export async function openJobs(session: Session, options: JobsOptions): Promise<Jobs> {
   const { connectionString, log, concurrency, pollMs, work } = options
+  // Slow to load, and nobody waits for it.
+  const { Logger, runMigrations, runTaskList } = await import('graphile-worker')
   const logger = new Logger(() => (level, message) => {
     // It tells of every job; of ours, exports do. What goes wrong inside comes back.
     log.debug({ level }, `jobs: ${message}`)

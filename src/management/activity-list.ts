@@ -1,9 +1,9 @@
 // GET /api/organizations/:organization_id/activity/: the audit log, newest first.
 
-import { Type } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { activitySchema, selectActivity } from './activity-rows.ts'
 
 const query = Type.Object({

@@ -1,6 +1,6 @@
 // Entries of the audit log as the API shows them.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { userJson, userSchema } from './user-rows.ts'
 
 export const activitySchema = Type.Object({

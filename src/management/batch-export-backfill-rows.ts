@@ -1,6 +1,6 @@
 // Backfills of batch exports as the API shows them, and how one is started.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 import type { BackfillRange } from '../exports/backfill-range.ts'
 import { countWithin, type Interval } from '../exports/interval.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'

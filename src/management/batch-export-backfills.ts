@@ -1,8 +1,9 @@
 // Backfills: past time that a batch export shall deliver, in runs of its interval.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import { type BackfillRange, readBackfillRange } from '../exports/backfill-range.ts'
 import type { Interval } from '../exports/interval.ts'

@@ -1,8 +1,8 @@
 // What batch exports say of themselves, newest first.
 
-import { Type } from 'typebox'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import { exportOperation, idIn, pageOfExport } from './batch-export-operation.ts'
 

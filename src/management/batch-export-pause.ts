@@ -1,7 +1,7 @@
 // Pausing a batch export and letting it go on, with what it has missed if the caller wants that.
 
-import { Type } from 'typebox'
 import type { Operation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { recordActivity } from './activity.ts'
 import { insertBackfill } from './batch-export-backfill-rows.ts'
 import { type ExportContext, exportOperation, findBatchExport, idIn } from './batch-export-operation.ts'

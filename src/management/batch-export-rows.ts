@@ -1,7 +1,7 @@
 // Batch exports as the API shows them: what may be written, what is read, and how.
 
-import { Type } from 'typebox'
 import { jsonField } from '../api/input-schema.ts'
+import { Type } from '../api/schema.ts'
 import { destinationTypes } from '../exports/destination-keys.ts'
 import { intervals } from '../exports/interval.ts'
 import { latestRunOf, runSchema, selectLatestRuns } from './batch-export-run-rows.ts'

@@ -1,6 +1,6 @@
 // Runs of batch exports as the API shows them.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 
 const moment = Type.Union([Type.String({ format: 'date-time' }), Type.Null()])
 const count = Type.Union([Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), Type.Null()])

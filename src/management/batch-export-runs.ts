@@ -1,8 +1,8 @@
 // Runs of batch exports: what became of each interval, and what to do about it.
 
-import { Type } from 'typebox'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import { recordActivity } from './activity.ts'

@@ -1,9 +1,10 @@
 // Batch exports: scheduled exports of a project's data, below its organization and below the project itself.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import type { Operation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import { type OpenDestination, sealDestination } from '../exports/stored-destination.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'

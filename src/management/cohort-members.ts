@@ -1,8 +1,8 @@
 // …/cohorts/:id/add_persons_to_static_cohort/ and …/remove_person_from_static_cohort/: who is in a static cohort.
 // Upstream takes them as PATCH, its documentation has POST; both are the same here.
 
-import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { recordActivity } from './activity.ts'

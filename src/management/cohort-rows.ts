@@ -1,6 +1,7 @@
 // Cohorts as the API takes and shows them.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { userJson, userSchema } from './user-rows.ts'
 
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>({

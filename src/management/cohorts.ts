@@ -1,10 +1,10 @@
 // /api/projects/:project_id/cohorts/: a project's sets of persons. As with flags, PATCH {"deleted": true} deletes.
 
-import { Type } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Cohort, cohortInput, cohortSchema, selectCohorts } from './cohort-rows.ts'
 import { changeCohort, createCohort, findCohort } from './cohort-writes.ts'

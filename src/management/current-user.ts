@@ -1,9 +1,9 @@
 // /api/users/@me/: the user behind the key, and where the user is: `@current` in a path means that organization and
 // project.
 
-import { Type } from 'typebox'
 import { type Operation, userOperation } from '../api/operation.ts'
 import type { Principal } from '../api/principal.ts'
+import { Type } from '../api/schema.ts'
 import { currentFirst } from '../api/tenant.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,7 +1,8 @@
 // Domains as the API shows them: what may be written, what is read, and how.
 
 import { randomBytes } from 'node:crypto'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'
 import { type Session, sqlState } from '../postgres/pool.ts'

@@ -1,10 +1,10 @@
 // /api/organizations/:organization_id/domains/: the domains an organization says are its own.
 
-import { Type } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'

@@ -1,10 +1,10 @@
 // /api/projects/:project_id/early_access_feature/: features that persons may opt into.
 
-import { Type } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { changing } from './definition-writes.ts'

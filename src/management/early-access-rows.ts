@@ -1,6 +1,7 @@
 // Early access features as the API takes and shows them.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 
 const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const
 

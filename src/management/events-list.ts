@@ -1,8 +1,8 @@
 // GET /api/projects/:project_id/events/: a project's events, newest first.
 
-import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { linkTo } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { type EventFilter, type EventPage, eventPageRowsMax, type ListedEvent } from '../events/list.ts'
 import type { Clock, Micros } from '../lib/clock.ts'
 import { decodeCursor, encodeCursor, readMoment, readPropertyFilters } from './event-filter.ts'

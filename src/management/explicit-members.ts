@@ -2,10 +2,11 @@
 // and at which level there. It is for administrators of the project to say; everybody may leave. As upstream, the list
 // is all of them, without pages.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { levels } from '../api/access.ts'
 import { changeOperations } from '../api/change-operations.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'

@@ -1,6 +1,7 @@
 // Feature flags as the API takes and shows them.
 
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { listIn, objectIn } from '../flags/json-value.ts'
 import { userJson, userSchema } from './user-rows.ts'
 

@@ -1,11 +1,11 @@
 // /api/projects/:project_id/feature_flags/: a project's flags. There is no DELETE: as upstream, a flag is deleted by
 // PATCH {"deleted": true} and may be restored, so that its history stays.
 
-import { Type } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import { changing } from './definition-writes.ts'

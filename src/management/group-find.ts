@@ -1,7 +1,7 @@
 // GET /api/projects/:project_id/groups/find/: the group of a type and a key.
 
-import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
 import { exactText } from './sql-values.ts'

@@ -1,6 +1,6 @@
 // Groups as the API shows them: how they are read, and how they are printed.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 
 export const groupSchema = Type.Object({
   group_type_index: Type.Integer(),

@@ -1,7 +1,7 @@
 // GET /api/projects/:project_id/groups_types/: the kinds of groups of a project, by their index.
 
-import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 
 const readableName = Type.Union([Type.String(), Type.Null()])
 

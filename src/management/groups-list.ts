@@ -1,9 +1,9 @@
 // GET /api/projects/:project_id/groups/: a project's groups of one kind, newest first.
 
-import { Type } from 'typebox'
 import { countedRows } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { type GroupRow, groupColumns, groupSchema, groupText, groupTypeIndexSchema } from './group-rows.ts'
 import { containsText, SqlValues } from './sql-values.ts'

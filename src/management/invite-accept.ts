@@ -5,10 +5,11 @@
 // An account that exists already gets the membership and no key: a mail that went astray opens one organization, not
 // everything its reader was meant to have elsewhere.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { hashKey } from '../api/keys.ts'
 import { type Operation, publicOperation } from '../api/operation.ts'
 import { RateLimit } from '../api/rate-limit.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'

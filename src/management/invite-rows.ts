@@ -1,6 +1,7 @@
 // Invites as the API shows them: what may be written, what is read, and how.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { userJson, userSchema } from './user-rows.ts'
 
 /** An invite can be accepted for this long; it stays listed afterwards. */

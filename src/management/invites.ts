@@ -1,10 +1,11 @@
 // /api/organizations/:organization_id/invites/: who may become a member.
 
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import { readInput } from '../api/input.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,9 +1,9 @@
 // …/activity/ of a kind of thing in a project, and of one of them: the audit log, newest first.
 
-import { Type } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { activitySchema, selectActivity } from './activity-rows.ts'
 import { idOf } from './row-id.ts'
 

@@ -1,8 +1,8 @@
 // GET /flags/definitions, and /api/feature_flag/local_evaluation/ for older SDKs: what a server needs to evaluate flags
 // by itself. Answered from memory; what a caller has already is not sent again.
 
-import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import type { ProjectSource } from '../capture/intake.ts'
 import { findProject } from '../capture/projects.ts'
 import { ServiceError } from '../errors.ts'

@@ -1,8 +1,8 @@
 // GET /api/organizations/:organization_id/members/:user__uuid/scoped_api_keys/: whether a member's keys open the
 // organization, and which; for who is about to remove one.
 
-import { Type } from 'typebox'
 import { type Operation, organizationOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import type { Clock } from '../lib/clock.ts'
 import { findMember } from './member-rows.ts'
 import { uuidOf } from './members.ts'

@@ -1,6 +1,7 @@
 // Members of an organization as the API shows them.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import { userJson, userSchema } from './user-rows.ts'

@@ -1,12 +1,12 @@
 // /api/organizations/:organization_id/members/: who belongs to an organization, and at which level.
 
-import { Type } from 'typebox'
 import { levels } from '../api/access.ts'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'

@@ -1,6 +1,7 @@
 // Organizations as the API shows them: what may be written, what is read, and how.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 

@@ -2,11 +2,11 @@
 // declared schema for POST, PUT and PATCH, statements that see the caller's tenants only, each change with its line in
 // the audit log.
 
-import { Type } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Actor, changesBetween, recordActivity } from './activity.ts'

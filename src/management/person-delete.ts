@@ -1,7 +1,7 @@
 // DELETE /api/projects/:project_id/persons/:uuid/: removes a person, and its events when asked.
 
-import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { recordActivity } from './activity.ts'

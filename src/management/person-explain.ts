@@ -1,7 +1,7 @@
 // GET /api/projects/:project_id/persons/explain/: which events made a person what it is.
 
-import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { NotedEvent, RunQuery } from '../events/identity-history.ts'
 import type { Micros } from '../lib/clock.ts'

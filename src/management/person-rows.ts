@@ -1,6 +1,6 @@
 // Persons as the API shows them: how they are read, and how they are printed.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 import type { SqlValues } from './sql-values.ts'
 
 export const personSchema = Type.Object({

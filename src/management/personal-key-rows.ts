@@ -1,6 +1,7 @@
 // Personal API keys as the API shows them. The key itself is shown once, by whoever makes it; nothing here can read it.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 

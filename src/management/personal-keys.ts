@@ -1,13 +1,14 @@
 // /api/personal_api_keys/: the caller's own keys. A key is shown when it is made and never again; a change holds from
 // the next request on.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { hashKey, makeKey, maskKey } from '../api/keys.ts'
 import { type Operation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { makeUuidV7 } from '../lib/uuid.ts'

@@ -1,9 +1,9 @@
 // GET /api/projects/:project_id/persons/: a project's persons, newest first.
 
-import { Type } from 'typebox'
 import { countedRows } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import { boundedEnvelope, boundedRows } from './bounded-page.ts'
 import { readPropertyFilters } from './event-filter.ts'
 import { personCondition } from './person-filter.ts'

@@ -1,7 +1,8 @@
 // What may be written of a project: one schema, from which the requests, the answers and the columns come.
 
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { jsonField } from '../api/input-schema.ts'
+import { Type } from '../api/schema.ts'
 
 const flag = Type.Optional(Type.Boolean())
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))

@@ -2,10 +2,10 @@
 // for servers that evaluate flags by themselves. A new key leaves the one before it good until that is deleted, so that
 // servers can be given the new one in their own time. It is shown this once.
 
-import { Type } from 'typebox'
 import { hashKey, makeKey, maskKey } from '../api/keys.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import type { Principal } from '../api/principal.ts'
+import { Type } from '../api/schema.ts'
 import type { Project } from '../api/tenant.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'

@@ -1,12 +1,13 @@
 // Projects, below their organization and by their id alone: `/api/organizations/:organization_id/projects/` and
 // `/api/projects/`. Both ways lead to the same five things that can be done to a project.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { changeOperations } from '../api/change-operations.ts'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, organizationOperation, projectOperation, userOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
 import type { Principal } from '../api/principal.ts'
+import { Type } from '../api/schema.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import { clientIpOf } from '../capture/intake.ts'
 import type { GeoipFiles } from '../geoip/database.ts'

@@ -1,8 +1,8 @@
 // POST /api/projects/:project_id/query/: SQL of people on their events, persons and groups.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { Type } from 'typebox'
 import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import type { Events } from '../events/client.ts'
 import type { Copies } from '../events/selects.ts'

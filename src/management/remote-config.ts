@@ -1,8 +1,8 @@
 // GET /api/projects/:project_id/feature_flags/:id/remote_config/: the payload of a remote configuration flag, which is
 // named by its id or its key.
 
-import { Type } from 'typebox'
 import { type Operation, projectOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { FlagDefinitions } from '../flags/definition.ts'
 import { memberOf, objectIn } from '../flags/json-value.ts'

@@ -3,8 +3,8 @@
 // The persons consumer counts them in the transactions that apply them, so a day's numbers are exact up to where it
 // is. A project that is deleted takes its counts along.
 
-import { Type } from 'typebox'
 import { type Operation, organizationOperation } from '../api/operation.ts'
+import { Type } from '../api/schema.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 

@@ -1,6 +1,6 @@
 // A person as other resources show one: the nested User object.
 
-import { Type } from 'typebox'
+import { Type } from '../api/schema.ts'
 
 export const roles = [
   'engineering',

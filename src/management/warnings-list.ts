@@ -1,9 +1,9 @@
 // GET /api/projects/:project_id/ingestion_warnings/: what capture dropped or altered, the latest first.
 
-import { Type } from 'typebox'
 import { countedPage } from '../api/counted-page.ts'
 import { type Operation, projectOperation } from '../api/operation.ts'
 import { envelopeOf, pageOf, pageQuery } from '../api/pagination.ts'
+import { Type } from '../api/schema.ts'
 import type { IngestionWarnings } from './ingestion-warnings.ts'
 
 const warningSchema = Type.Object({

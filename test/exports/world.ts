@@ -4,7 +4,6 @@ import type { Test } from 'tap'
 import type { ExtractRequest } from '../../src/events/extract.ts'
 import { runExtract } from '../../src/events/extract.ts'
 import { Readers, runQuery } from '../../src/events/readers.ts'
-import { selectLimitsDefault } from '../../src/events/select.ts'
 import { Selects, type SelectThread } from '../../src/events/selects.ts'
 import { type Exports, type ExportsOptions, openExports } from '../../src/exports/exports.ts'
 import type { EventsStore } from '../../src/exports/extraction.ts'
@@ -202,7 +201,7 @@ function storeOf(readers: Readers): EventsStore {
       return readers.run((connection) => runExtract(connection, { kind: 'extract', id, ...request }), { id })
     }) as SelectThread['ask'], // answers each kind as EventsTasks says
   }
-  const selects = new Selects(thread, selectLimitsDefault, systemClock)
+  const selects = new Selects(thread, null, systemClock)
   return {
     query: (sql, values = []) => readers.run((connection) => runQuery(connection, sql, values)),
     extract: (request, onCancel) => selects.extract(request, onCancel),
