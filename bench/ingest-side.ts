@@ -55,6 +55,8 @@ export interface SideOptions {
   readonly cores: Cores
   /** A built checkout; this one by default. */
   readonly checkout: string | null
+  /** Environment variables by their documented names. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 const applyMsMax = 300_000
@@ -75,14 +77,24 @@ export class IngestSide {
   #evenSpan: { readonly fromMs: number; readonly toMs: number } | null = null
 
   constructor(options: SideOptions) {
-    const { folder, cores, checkout } = options
+    const { folder, cores, checkout, settings = {} } = options
     this.#options = options
     this.#server = new ServerProcess({
       dataDir: join(folder, 'data'),
       logPath: join(folder, 'server.log'),
       core: cores.server,
+      settings,
       ...(checkout === null ? {} : { checkout }),
     })
+  }
+
+  get server(): ServerProcess {
+    return this.#server
+  }
+
+  /** How many requests were sent: the number of the next one. */
+  get sentCount(): number {
+    return this.#sent
   }
 
   async accepting(): Promise<void> {

@@ -15,7 +15,7 @@ export interface GeneratorSettings {
 }
 
 export type GeneratorCommand =
-  | { readonly kind: 'prepare'; readonly count: number }
+  | { readonly kind: 'prepare'; readonly first: number; readonly count: number }
   | {
       readonly kind: 'send'
       readonly port: number
@@ -59,7 +59,7 @@ export class LoadGenerator {
 
   async obey(command: GeneratorCommand): Promise<LoadReport | null> {
     if (command.kind === 'send') return await this.#send(command)
-    this.#bytes.prepare(command.count)
+    this.#bytes.prepare(command.count, command.first)
     return null
   }
 

@@ -22,9 +22,9 @@ export class LoadProcess {
     this.#child = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   }
 
-  /** Packs the first `count` requests ahead. */
-  async prepare(count: number): Promise<void> {
-    await this.#command({ kind: 'prepare', count })
+  /** Packs `count` requests from `first` on ahead. */
+  async prepare(count: number, first = 0): Promise<void> {
+    await this.#command({ kind: 'prepare', first, count })
   }
 
   async send(load: Omit<Extract<GeneratorCommand, { kind: 'send' }>, 'kind'>): Promise<LoadReport> {

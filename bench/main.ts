@@ -11,6 +11,7 @@ import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
 import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
+import { exports } from './exports.ts'
 import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { ingest } from './ingest.ts'
@@ -24,7 +25,6 @@ import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
 import { stages } from './stages.ts'
 import { suite } from './suite.ts'
-
 import { vs } from './vs.ts'
 
 /** Every scenario by the name it is called by. A new one is a file and a line here. */
@@ -45,6 +45,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   decide,
   mixed,
   lists,
+  exports,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -15,24 +15,26 @@ export class RequestBytes {
   readonly #workload: Workload
   readonly #corpus: Corpus
   readonly #bases = new Map<number, PatchableText>()
-  readonly #packed: Buffer[] = []
+  readonly #packed = new Map<number, Buffer>()
 
   constructor(corpus: Corpus, workload: Workload) {
     this.#corpus = corpus
     this.#workload = workload
   }
 
-  /** Packs the requests below `count` ahead, as far as they can be. */
-  prepare(count: number): void {
+  /** Packs `count` requests from `first` on ahead, as far as they can be. */
+  prepare(count: number, first = 0): void {
     const { basisCount, encoding } = this.#workload
     if (encoding === 'plain')
       for (let basis = 0; basis < Math.min(count, basisCount); basis++) this.#basis(basis)
-    else while (this.#packed.length < count) this.#packed.push(this.#pack(this.#packed.length))
+    else
+      for (let number = first; number < first + count; number++)
+        if (!this.#packed.has(number)) this.#packed.set(number, this.#pack(number))
   }
 
   /** The bytes of request `number`, which the caller may keep but not change. */
   bytesOf(number: number): Buffer {
-    if (this.#workload.encoding !== 'plain') return this.#packed[number] ?? this.#pack(number)
+    if (this.#workload.encoding !== 'plain') return this.#packed.get(number) ?? this.#pack(number)
     const text = this.#text(number)
     return Buffer.concat([head(this.#workload, text.length), text])
   }

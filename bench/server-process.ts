@@ -2,7 +2,7 @@
 // parent that restarts it: a scenario wants to see a server end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -150,6 +150,11 @@ export class ServerProcess {
   async stop(): Promise<void> {
     const { code } = await this.terminate()
     if (code !== 0) throw this.failure('the server did not stop cleanly')
+  }
+
+  /** Lets `peakRssBytes` tell of what comes from now on. */
+  forgetPeakRss(): void {
+    writeFileSync(`/proc/${this.#child.pid}/clear_refs`, '5')
   }
 
   /** The most memory the process ever held (bytes). Throws when it has ended by itself. */

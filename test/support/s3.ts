@@ -1,4 +1,4 @@
-// An S3 server on loopback for tests. s3rver stores objects; before it stands a server that checks signatures, keeps
+// An S3 server on loopback for tests and the bench. s3rver stores objects; before it stands a server that checks signatures, keeps
 // what was asked, can answer in its place, and ends uploads, which s3rver does not know how to.
 
 import { once } from 'node:events'
@@ -35,8 +35,20 @@ export interface S3Server {
   object(key: string): Promise<Buffer>
 }
 
+/** One that has to be closed, which removes what it stores. */
+export interface OwnS3Server extends S3Server {
+  close(): Promise<void>
+}
+
 /** Starts the server with one empty bucket; it ends with the test. */
 export async function startS3(t: Test): Promise<S3Server> {
+  const server = await openS3()
+  t.teardown(() => server.close())
+  return server
+}
+
+/** Starts the server with one empty bucket. */
+export async function openS3(): Promise<OwnS3Server> {
   const directory = mkdtempSync(join(tmpdir(), 'spate-s3-'))
   const configureBuckets = [{ name: s3Bucket, configs: [] }]
   const store = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets })
@@ -54,19 +66,13 @@ export async function startS3(t: Test): Promise<S3Server> {
   })
   front.listen(0, '127.0.0.1')
   await once(front, 'listening')
-  t.teardown(async () => {
-    front.closeAllConnections()
-    front.close()
-    await store.close()
-    rmSync(directory, { recursive: true, force: true })
-  })
   const { port } = front.address() as AddressInfo // it listens on TCP
   const read = async (path: string): Promise<Buffer> => {
     const response = await fetch(`http://127.0.0.1:${storePort}/${s3Bucket}${path}`)
     if (!response.ok) throw new Error(`${path}: ${response.status}`)
     return Buffer.from(await response.arrayBuffer())
   }
-  const server: S3Server = {
+  const server: OwnS3Server = {
     port,
     endpoint: `http://127.0.0.1:${port}`,
     requests,
@@ -76,6 +82,12 @@ export async function startS3(t: Test): Promise<S3Server> {
       return [...list.matchAll(/<Key>([^<]*)<\/Key>/g)].map((match) => match[1]!).sort()
     },
     object: (key) => read(`/${key.split('/').map(encodeURIComponent).join('/')}`),
+    async close() {
+      front.closeAllConnections()
+      front.close()
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
   }
   return server
 }

@@ -1,0 +1,134 @@
+// Ingestion in turns: alone, and with something beside it that never pauses.
+
+import type { ExportRuns } from './export-runs.ts'
+import { type Spread, spreadOf } from './ingest-figures.ts'
+import type { IngestSide, Stretch } from './ingest-side.ts'
+import type { LoadProcess } from './load-process.ts'
+import { type Context, integerOption, type ResultRow } from './scenario.ts'
+import { workloadNamed } from './workload.ts'
+
+/** What runs beside ingestion. */
+const companies = ['alone', 'export', 'queries'] as const
+type Company = (typeof companies)[number]
+
+export interface Turn {
+  readonly company: Company
+  readonly stretch: Stretch
+  /** Events exported meanwhile, or queries answered. */
+  readonly done: number
+}
+
+/** Exports may slow ingestion so much. */
+const slowdownMax = 0.1
+const queriesAtOnce = 2
+/** Reads the properties of every event: what a person asks who does not know how much there is. */
+const heavyQuery = `select properties.$browser, event, count(), count(distinct distinct_id), avg(toFloat(properties.price))
+  from events group by properties.$browser, event order by count() desc`
+
+interface Parts extends Pick<Context, 'options' | 'say'> {
+  readonly side: IngestSide
+  readonly runs: ExportRuns
+  readonly generator: LoadProcess
+}
+
+/** Each company in turn, as often as the options say; the first round warms up. */
+export async function besideTurns(parts: Parts): Promise<Turn[]> {
+  const { options, say, side, generator } = parts
+  const rounds = integerOption(options, 'turns')
+  const count = integerOption(options, 'requests')
+  const turns: Turn[] = []
+  if (rounds === 0) return turns
+  await generator.prepare(count * companies.length * (rounds + 1), side.sentCount)
+  for (let round = 0; round <= rounds; round++) {
+    for (const company of companies) {
+      const turn = await takeTurn(parts, company, count)
+      if (round > 0) turns.push(turn)
+      const { acked, queryable } = ratesOf(turn)
+      say(
+        `${round === 0 ? 'warm-up' : `turn ${round}`} ${company}: ${Math.round(acked)} events/s acked, ${Math.round(queryable)} queryable (${turn.done})`,
+      )
+    }
+  }
+  return turns
+}
+
+async function takeTurn({ side, runs, generator }: Parts, company: Company, count: number): Promise<Turn> {
+  let isOver = false
+  const beside = companionOf(company, side, runs, () => isOver)
+  const { connections } = workloadNamed('w3')
+  const stretch = await side.stretch(generator, { count, connections, requestsPerSecond: null })
+  isOver = true
+  return { company, stretch, done: await beside }
+}
+
+/** Keeps going until `isOver`, and resolves with how much it has done. */
+async function companionOf(
+  company: Company,
+  side: IngestSide,
+  runs: ExportRuns,
+  isOver: () => boolean,
+): Promise<number> {
+  let done = 0
+  if (company === 'export') while (!isOver()) done += (await runs.exportAll(isOver)).records
+  if (company === 'queries') {
+    const ask = async (): Promise<void> => {
+      while (!isOver()) {
+        await query(side)
+        done++
+      }
+    }
+    await Promise.all(Array.from({ length: queriesAtOnce }, ask))
+  }
+  return done
+}
+
+async function query({ server }: IngestSide): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${server.port}/api/projects/${server.projectId}/query/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${server.personalApiKey}` },
+    body: JSON.stringify({ query: { kind: 'HogQLQuery', query: heavyQuery } }),
+  })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`a query was answered ${response.status}: ${text}`)
+}
+
+function ratesOf({ stretch: { events, acked, queryable } }: Turn): { acked: number; queryable: number } {
+  return { acked: events / acked.seconds, queryable: events / queryable.seconds }
+}
+
+/** Neighbours ran under the same conditions: a turn is compared with the one alone of its round. */
+function ratios(turns: readonly Turn[], company: Company, what: 'acked' | 'queryable'): Spread {
+  const of = (one: Company): Turn[] => turns.filter((turn) => turn.company === one)
+  const alone = of('alone')
+  return spreadOf(of(company).map((turn, index) => ratesOf(turn)[what] / ratesOf(alone[index]!)[what]))
+}
+
+export function describeTurns(turns: readonly Turn[]): ResultRow[] {
+  if (turns.length === 0) return []
+  return companies.flatMap((company) => {
+    const own = turns.filter((turn) => turn.company === company)
+    const rows = (['acked', 'queryable'] as const).map((what) => {
+      const { median } = spreadOf(own.map((turn) => ratesOf(turn)[what]))
+      const ratio = ratios(turns, company, what)
+      const range = `${ratio.min.toFixed(3)} to ${ratio.max.toFixed(3)}`
+      const beside = company === 'alone' ? '' : `: ${ratio.median.toFixed(3)} of alone (${range})`
+      return {
+        name: `${company} events/s ${what}`,
+        value: `${Math.round(median).toLocaleString('en-US')}${beside}`,
+      }
+    })
+    const done = spreadOf(own.map((turn) => turn.done / turn.stretch.queryable.seconds)).median
+    if (company === 'export')
+      rows.push({ name: 'export events/s meanwhile', value: Math.round(done).toLocaleString('en-US') })
+    if (company === 'queries') rows.push({ name: 'queries answered/s meanwhile', value: done.toFixed(2) })
+    return rows
+  })
+}
+
+export function turnsSlow(turns: readonly Turn[]): string[] {
+  if (turns.length === 0) return []
+  const lost = 1 - ratios(turns, 'export', 'queryable').median
+  return lost <= slowdownMax
+    ? []
+    : [`exports slow ingestion by ${(lost * 100).toFixed(0)} %, at most 10 % expected`]
+}
