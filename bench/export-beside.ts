@@ -22,8 +22,8 @@ export interface Turn {
 const slowdownMax = 0.1
 const queriesAtOnce = 2
 /** Reads the properties of every event: what a person asks who does not know how much there is. */
-const heavyQuery = `select properties.$browser, event, count(), count(distinct distinct_id), avg(toFloat(properties.price))
-  from events group by properties.$browser, event order by count() desc`
+const heavyQuery = `select properties.$browser, event, count(), count(distinct distinct_id),
+  avg(toFloat(properties.price)) from events group by properties.$browser, event order by count() desc`
 
 interface Parts extends Pick<Context, 'options' | 'say'> {
   readonly side: IngestSide
@@ -44,9 +44,9 @@ export async function besideTurns(parts: Parts): Promise<Turn[]> {
       const turn = await takeTurn(parts, company, count)
       if (round > 0) turns.push(turn)
       const { acked, queryable } = ratesOf(turn)
-      say(
-        `${round === 0 ? 'warm-up' : `turn ${round}`} ${company}: ${Math.round(acked)} events/s acked, ${Math.round(queryable)} queryable (${turn.done})`,
-      )
+      const rates = `${Math.round(acked)} events/s acked, ${Math.round(queryable)} queryable`
+      const name = round === 0 ? 'warm-up' : `turn ${round}`
+      say(`${name} ${company}: ${rates}, ${microsOf(turn).toFixed(1)} µs/event, ${turn.done} done beside`)
     }
   }
   return turns
@@ -89,7 +89,14 @@ async function query({ server }: IngestSide): Promise<void> {
     body: JSON.stringify({ query: { kind: 'HogQLQuery', query: heavyQuery } }),
   })
   const text = await response.text()
-  if (response.status !== 200) throw new Error(`a query was answered ${response.status}: ${text}`)
+  // One that takes longer than people may wait is stopped, and has cost what it has cost.
+  if (response.status !== 200 && response.status !== 503)
+    throw new Error(`a query was answered ${response.status}: ${text}`)
+}
+
+/** Processor time of an event, in whatever it went (µs). */
+function microsOf({ stretch: { events, settled } }: Turn): number {
+  return (settled.cpuSeconds * 1e6) / events
 }
 
 function ratesOf({ stretch: { events, acked, queryable } }: Turn): { acked: number; queryable: number } {
@@ -117,6 +124,14 @@ export function describeTurns(turns: readonly Turn[]): ResultRow[] {
         value: `${Math.round(median).toLocaleString('en-US')}${beside}`,
       }
     })
+    const micros = own.map(microsOf)
+    const alone = turns.filter((turn) => turn.company === 'alone').map(microsOf)
+    const others = spreadOf(micros.map((each, index) => 1 - alone[index]! / each)).median
+    const ofOthers = company === 'alone' ? '' : `: ${(others * 100).toFixed(0)} % for what is beside`
+    rows.push({
+      name: `${company} processor time`,
+      value: `${spreadOf(micros).median.toFixed(1)} µs/event${ofOthers}`,
+    })
     const done = spreadOf(own.map((turn) => turn.done / turn.stretch.queryable.seconds)).median
     if (company === 'export')
       rows.push({ name: 'export events/s meanwhile', value: Math.round(done).toLocaleString('en-US') })
@@ -125,10 +140,14 @@ export function describeTurns(turns: readonly Turn[]): ResultRow[] {
   })
 }
 
+/** Judged by processor time, which no other program on the machine takes away. */
 export function turnsSlow(turns: readonly Turn[]): string[] {
   if (turns.length === 0) return []
-  const lost = 1 - ratios(turns, 'export', 'queryable').median
-  return lost <= slowdownMax
+  const of = (company: Company): number =>
+    spreadOf(turns.filter((turn) => turn.company === company).map(microsOf)).median
+  const taken = 1 - of('alone') / of('export')
+  const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
+  return taken <= slowdownMax
     ? []
-    : [`exports slow ingestion by ${(lost * 100).toFixed(0)} %, at most 10 % expected`]
+    : [`exports take ${percent(taken)} of ingestion's processor, at most ${percent(slowdownMax)} expected`]
 }

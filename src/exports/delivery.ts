@@ -30,6 +30,10 @@ export interface RunSubject {
   readonly startMs: number | null
   readonly endMs: number
   readonly isBackfill: boolean
+  /** True when an earlier run of the export may have delivered some of the same rows. */
+  readonly mayRepeat: boolean
+  /** How many chunks earlier runs of this very interval may have delivered, at most. */
+  readonly earlierChunkCount: number
   /** The export's query, whose columns are its own; null for the columns of the model. */
   readonly hogqlQuery: string | null
 }
@@ -67,13 +71,21 @@ export interface Delivery {
    * Errors: DeliveryError; when `signal` is aborted, its reason.
    */
   deliver(chunk: StagedChunk, signal: AbortSignal): Promise<void>
-  /** Called once all of the run's chunks are there, those of earlier attempts too; again after a crash. */
+  /**
+   * Called once all of the run's chunks are there, those of earlier attempts too; again after a crash. A run without
+   * chunks is told of only where an earlier one may have delivered some.
+   */
   finish(chunks: readonly DeliveredChunk[], signal: AbortSignal): Promise<void>
   /** Lets go of everything, whatever has become of the run. Never rejects. */
   close(): Promise<void>
 }
 
 export interface Destination {
+  /**
+   * True where rows take the place of those that earlier runs may have delivered: two runs of an export that may have
+   * rows in common then do not go at once.
+   */
+  readonly isReplacing: boolean
   format(config: DestinationConfig): StagedFormat
   /** Bytes that a file shall not be much larger than, as stored; null for no limit of its own. */
   chunkBytesMax(config: DestinationConfig): number | null

@@ -24,6 +24,7 @@ export const httpDestination: Destination = httpDestinationWith(postLimits)
 
 export function httpDestinationWith(limits: PostLimits): Destination {
   return {
+    isReplacing: false,
     format: () => ({ kind: 'csv', compression: null }),
     chunkBytesMax: () => null,
     async open(config, run, outbound): Promise<Delivery> {

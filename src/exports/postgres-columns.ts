@@ -66,6 +66,21 @@ export function keyOf(
   return key.every((name) => columns.some((column) => column.name === name)) ? key : null
 }
 
+/** What an event is known by, as where duplicates are recognised. */
+const eventKey = ['team_id', 'uuid', 'event', 'distinct_id'] as const
+
+/**
+ * The columns by which a row is known that an earlier run may have delivered; null where every row is new, and for a
+ * query's rows, which nothing tells apart.
+ */
+export function repeatKeyOf({
+  model,
+  hogqlQuery,
+  mayRepeat,
+}: Pick<RunSubject, 'model' | 'hogqlQuery' | 'mayRepeat'>): readonly string[] | null {
+  return mayRepeat && model === 'events' && hogqlQuery === null ? eventKey : null
+}
+
 /** Where the rows of a chunk wait that takes the place of others; gone with the connection. */
 export const stageName = 'spate_chunk'
 

@@ -1,6 +1,7 @@
 // What Postgres and Redshift have in common: each chunk is one transaction on a connection of its own, together with
 // the row that says the database has the chunk, so the same chunk again changes nothing, even when the answer to its
-// COMMIT was lost. When a run has all its chunks their rows are taken away.
+// COMMIT was lost. When a run has all its chunks their rows are taken away: where an interval is exported again, its
+// events are found by what they are known by.
 
 import type { LookupAddress } from 'node:dns'
 import { systemClock } from '../lib/clock.ts'
@@ -16,6 +17,7 @@ import {
   createStage,
   keyOf,
   markTableName,
+  repeatKeyOf,
   replaceRows,
   stageName,
   tableName,
@@ -106,10 +108,11 @@ async function writeChunk(
   const { columns } = chunk
   const key = keyOf(run, columns)
   await dialect.makeTable(foreign, table, dialect.create(table, columns, key))
-  if (key === null) return await dialect.write(foreign, table, chunk, signal)
+  const known = key ?? repeatKeyOf(run)
+  if (known === null) return await dialect.write(foreign, table, chunk, signal)
   await foreign.query(createStage(table, columns))
   await dialect.write(foreign, stageName, chunk, signal)
-  for (const statement of replaceRows(table, columns, key)) await foreign.query(statement)
+  for (const statement of replaceRows(table, columns, known)) await foreign.query(statement)
 }
 
 /** A moment from now. Not the server's own: Redshift has no clock for statements that write. */

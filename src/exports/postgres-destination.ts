@@ -14,6 +14,7 @@ const pieceBytes = 256 * 1024
 const numericOutOfRange = '22003'
 
 export const postgresDestination: Destination = {
+  isReplacing: true,
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {

@@ -20,6 +20,7 @@ const paramsMax = 32_767
 const batchBytesMax = 4 * 1024 * 1024
 
 export const redshiftDestination: Destination = {
+  isReplacing: true,
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {

@@ -30,6 +30,10 @@ export interface RunRow extends StoredDestination {
   readonly hogql_query: string | null
   readonly filters: unknown
   readonly chunk_count: number
+  /** True when another run, of an interval that overlaps, has begun. */
+  readonly has_forerunner: boolean
+  /** What other runs of this interval may have delivered. */
+  readonly earlier_chunk_count: number
 }
 
 /** Statuses of runs that go on. */
@@ -53,10 +57,23 @@ export function isOpen(run: Pick<RunRow, 'status'>): boolean {
 export async function loadRun(session: Session, id: string): Promise<RunRow | null> {
   const { rows } = await session.query<RunRow>(
     `select run.*, organization_id, model, destination_type, destination_config, destination_secrets, hogql_query,
-       filters, (select count(*) from batch_export_chunk where run_id = run.id) as chunk_count
+       filters, (select count(*) from batch_export_chunk where run_id = run.id) as chunk_count,
+       has_forerunner, earlier_chunk_count
      from batch_export_run run
      join batch_export on batch_export.id = run.batch_export_id
      join project on project.id = run.project_id
+     cross join lateral (
+       -- A chunk may be at its destination before it is remembered here.
+       select count(*) > 0 as has_forerunner, coalesce(max(
+           (select count(*) from batch_export_chunk where run_id = other.id)
+             + case other.status when 'Completed' then 0 else 1 end
+         ) filter (where other.data_interval_end = run.data_interval_end
+           and other.data_interval_start is not distinct from run.data_interval_start), 0) as earlier_chunk_count
+       from batch_export_run other
+       where other.batch_export_id = run.batch_export_id and other.id <> run.id and other.started_at is not null
+         and other.data_interval_end > coalesce(run.data_interval_start, '-infinity')
+         and coalesce(other.data_interval_start, '-infinity') < run.data_interval_end
+     ) earlier
      where run.id = $1`,
     [id],
   )

@@ -1,8 +1,10 @@
-// Works on runs as jobs: one attempt, and what comes of it. Never two at once for one interval of an export.
+// Works on runs as jobs: one attempt, and what comes of it. Never two at once for one interval of an export; where rows
+// take the place of others, never two at once for intervals that overlap.
 
 import { isServiceError } from '../errors.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Span } from './interval.ts'
 import { addJob } from './jobs.ts'
 import { jobOf, planAnew } from './plan.ts'
 import { attemptRun, type Outcome, type RunRooms } from './run.ts'
@@ -24,12 +26,12 @@ export interface WorkerCounts {
 }
 
 interface Active {
-  readonly interval: string
+  readonly run: RunRow
   readonly stop: AbortController
 }
 
-/** A run waits this long for another of the same interval. */
-const sameIntervalMs = 5_000
+/** A run waits this long for another that it must not go beside. */
+const besideMs = 5_000
 const failingMsMax = 3 * 24 * 3_600_000
 
 export class RunWorker {
@@ -84,14 +86,13 @@ export class RunWorker {
     const { postgres } = this.#options
     const run = await loadRun(postgres, runId)
     if (run === null || !isOpen(run)) return null
-    const interval = `${run.batch_export_id} ${run.data_interval_start} ${run.data_interval_end}`
-    const isTaken = [...this.#active.values()].some((active) => active.interval === interval)
+    const isTaken = [...this.#active.values()].some((active) => this.#isApart(active.run, run))
     if (isTaken || this.#active.has(runId) || this.#isClosing) {
-      await addJob(postgres, jobOf(runId, run.batch_export_id, run.backfill_id), sameIntervalMs)
+      await addJob(postgres, jobOf(runId, run.batch_export_id, run.backfill_id), besideMs)
       return null
     }
     const stop = new AbortController()
-    this.#active.set(runId, { interval, stop })
+    this.#active.set(runId, { run, stop })
     try {
       await this.#end(run, await attemptRun(this.#options, run, stop.signal))
     } catch (error) {
@@ -100,6 +101,18 @@ export class RunWorker {
       this.#active.delete(runId)
     }
     return run
+  }
+
+  /** True for two runs of which one has to wait for the other. */
+  #isApart(one: RunRow, other: RunRow): boolean {
+    if (one.batch_export_id !== other.batch_export_id) return false
+    const { startMs, endMs } = spanOf(one)
+    const second = spanOf(other)
+    if (startMs === second.startMs && endMs === second.endMs) return true
+    const isReplacing = [one, other].some(
+      ({ destination_type }) => this.#options.destinations[destination_type].isReplacing,
+    )
+    return isReplacing && startMs < second.endMs && second.startMs < endMs
   }
 
   async #end(run: RunRow, outcome: Outcome): Promise<void> {
@@ -177,5 +190,13 @@ export class RunWorker {
       return true
     })
     if (isClosed) this.#closed[status] = (this.#closed[status] ?? 0) + 1
+  }
+}
+
+function spanOf(run: RunRow): Span {
+  const start = run.data_interval_start
+  return {
+    startMs: start === null ? Number.NEGATIVE_INFINITY : Date.parse(start),
+    endMs: Date.parse(run.data_interval_end),
   }
 }

@@ -181,9 +181,9 @@ class Attempt {
     })
   }
 
-  /** Tells the destination that everything is there; of a run without rows it hears nothing. */
+  /** Tells the destination that everything is there; of an interval without rows it hears nothing. */
   async #finish(count: number): Promise<void> {
-    if (count === 0) return
+    if (count === 0 && this.#run.earlier_chunk_count === 0) return
     const delivery = await this.#open()
     await delivery.finish(await loadChunks(this.#sql, this.#run.id), this.#signal)
   }
@@ -232,6 +232,8 @@ function runSubjectOf(run: RunRow): RunSubject {
     startMs: start === null ? null : Date.parse(start),
     endMs: Date.parse(run.data_interval_end),
     isBackfill: run.backfill_id !== null,
+    mayRepeat: run.has_forerunner,
+    earlierChunkCount: run.earlier_chunk_count,
     hogqlQuery: run.hogql_query,
   }
 }

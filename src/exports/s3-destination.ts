@@ -1,6 +1,7 @@
 // S3, and what speaks like it. A chunk is a file is an object: the same chunk again overwrites its object with the same
-// bytes. DuckDB writes the files compressed, except that it knows no brotli for text: those lines are compressed here,
-// into a second file beside the first.
+// bytes, and an interval that is exported again overwrites all of its objects; those that it needs no more are removed.
+// DuckDB writes the files compressed, except that it knows no brotli for text: those lines are compressed here, into a
+// second file beside the first.
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -19,7 +20,7 @@ import type { DestinationConfig } from './destination.ts'
 import { openS3Client, type S3Limits, s3Limits } from './s3-client.ts'
 import { s3Failure } from './s3-failure.ts'
 import { manifestKey, objectKey } from './s3-key.ts'
-import { type ObjectPlace, putObject, uploadFile } from './s3-upload.ts'
+import { deleteObject, type ObjectPlace, putObject, uploadFile } from './s3-upload.ts'
 
 const mebibyte = 1024 * 1024
 /** Levels above 5 take several times as long and save a few percent. */
@@ -29,6 +30,7 @@ export const s3Destination: Destination = s3DestinationWith(s3Limits)
 
 export function s3DestinationWith(limits: S3Limits): Destination {
   return {
+    isReplacing: false,
     format(config): StagedFormat {
       // The config allows these and null.
       const compression = config.compression as StagedFormat['compression']
@@ -47,9 +49,13 @@ export function s3DestinationWith(limits: S3Limits): Destination {
         await withCompressed(config, chunk, signal, (path) => uploadFile(client, place, path, signal))
       }
       const finish: Delivery['finish'] = async (chunks, signal) => {
-        if (config.max_file_size_mb === null || chunks.length === 0) return
-        const body = manifestOf(config, run, chunks)
-        await putObject(client, { ...placeOf(config), Key: manifestKey(config, run) }, body, signal)
+        const remove = (Key: string) => deleteObject(client, { ...placeOf(config), Key }, signal)
+        for (let index = chunks.length; index < run.earlierChunkCount; index++)
+          await remove(objectKey(config, run, index))
+        if (config.max_file_size_mb === null) return
+        const Key = manifestKey(config, run)
+        if (chunks.length === 0) return await remove(Key)
+        await putObject(client, { ...placeOf(config), Key }, manifestOf(config, run, chunks), signal)
       }
       return {
         deliver: (chunk, signal) => failingWith(s3Failure, signal, () => deliver(chunk, signal)),

@@ -17,7 +17,7 @@ const permanentSentences: Readonly<Record<string, string>> = {
   ExpiredToken: 'The credentials have expired. Set aws_access_key_id and aws_secret_access_key anew.',
   AccessDenied:
     'S3 denies access: the credentials need s3:PutObject and s3:AbortMultipartUpload on the bucket, ' +
-    'and use of the KMS key.',
+    's3:DeleteObject where an interval is exported again, and use of the KMS key.',
   AllAccessDisabled: 'All access to the bucket is disabled.',
   AccountProblem: 'S3 reports a problem with the account that owns the bucket.',
   PermanentRedirect: 'The bucket is in another region. Change region.',

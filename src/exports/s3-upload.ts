@@ -1,7 +1,7 @@
-// One file to one object. Up to a part's size it is a single request; above it goes up in parts, a few at a time, each
-// read from the file when its turn comes, so memory is bounded whatever the file. An upload that does not come to its
-// end is aborted, since S3 keeps and charges the parts of unfinished ones: first every part on its way is let go, then
-// the upload, or a late part would be kept after all.
+// One file to one object, and objects that are needed no more. Up to a part's size a file is a single request; above it
+// goes up in parts, a few at a time, each read from the file when its turn comes, so memory is bounded whatever the
+// file. An upload that does not come to its end is aborted, since S3 keeps and charges the parts of unfinished ones:
+// first every part on its way is let go, then the upload, or a late part would be kept after all.
 
 import { type FileHandle, open } from 'node:fs/promises'
 import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3'
@@ -50,6 +50,16 @@ export async function putObject(
   const { PutObjectCommand } = await import('@aws-sdk/client-s3')
   const command = new PutObjectCommand({ ...place, Body: body, ContentLength: body.length })
   await client.send(command, { abortSignal: signal })
+}
+
+/** Removes an object, if there is one. Errors: the SDK's. */
+export async function deleteObject(
+  client: S3Client,
+  { Bucket, Key }: ObjectPlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { DeleteObjectCommand } = await import('@aws-sdk/client-s3')
+  await client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal: signal })
 }
 
 async function putParts(

@@ -128,6 +128,31 @@ t.test('a chunk that fails leaves nothing, and arrives once what was wrong is me
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 3 }])
 })
 
+t.test('events that an earlier run may have delivered take the place of what it has left', async (t) => {
+  const place = await world(t)
+  const first = await open(t, place)
+  const chunk = await stage(t, csv)
+  await first.deliver(chunk, never)
+  for (const runId of ['018f3c80-0000-7000-8000-00000000cccc', '018f3c80-0000-7000-8000-00000000dddd']) {
+    const again = await open(t, place, {}, '127.0.0.1', { ...subject, runId, mayRepeat: true })
+    await again.deliver(chunk, never)
+    await again.deliver(chunk, never)
+  }
+  t.same(
+    await place.sql('select uuid from events order by uuid'),
+    eventRows.map(({ uuid }) => ({ uuid })),
+  )
+  // What a query has made of events is not told apart.
+  const query = {
+    ...subject,
+    runId: '018f3c80-0000-7000-8000-00000000eeee',
+    mayRepeat: true,
+    hogqlQuery: 'q',
+  }
+  await (await open(t, place, {}, '127.0.0.1', query)).deliver(chunk, never)
+  t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 6 }])
+})
+
 t.test('persons and sessions that have changed take the place of what was known', async (t) => {
   const place = await world(t)
   const persons = await open(t, place, {}, '127.0.0.1', { ...subject, model: 'persons' })

@@ -10,10 +10,14 @@ export class Recorder implements Destination {
   readonly files = new Map<string, readonly Row[]>()
   readonly finished: string[] = []
   deliveries = 0
+  /** Of attempts that had something to deliver. */
+  readonly subjects: RunSubject[] = []
   /** Called before a chunk is kept; may throw, or wait. */
   beforeKept: (chunk: StagedChunk, signal: AbortSignal) => unknown = () => {}
   /** Called when a chunk is kept; a crash here loses nothing but the answer. */
   afterKept: (chunk: StagedChunk) => unknown = () => {}
+
+  isReplacing = false
 
   format() {
     return { kind: 'jsonl', compression: null } as const
@@ -25,6 +29,7 @@ export class Recorder implements Destination {
 
   async open(_config: unknown, subject: RunSubject): Promise<Delivery> {
     const name = nameOf(subject)
+    this.subjects.push(subject)
     return {
       deliver: async (chunk, signal) => {
         await this.beforeKept(chunk, signal)

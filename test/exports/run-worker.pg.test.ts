@@ -147,6 +147,67 @@ t.test('a run that the process did not survive five times is terminated', async 
   t.match((await world.settle())[0], { status: 'Terminated' })
 })
 
+t.test('what an earlier run may have delivered is told to the destination, and waited for', async (t) => {
+  for (const isReplacing of [false, true]) {
+    const world = await worldWithHour(t)
+    world.recorder.isReplacing = isReplacing
+    const [id] = await exportIds(world)
+    world.recorder.beforeKept = ({ index }) => {
+      if (index === 2) throw new DeliveryError('permanent', 'The bucket is not there.')
+    }
+    await world.settle()
+    world.recorder.beforeKept = () => {}
+    await world.backfill(String(id), '2024-05-01T12:00:00Z', '2024-05-01T13:00:00Z')
+    await world.settle()
+    // Two runs that overlap the one that is at work: another from the beginning, and the schedule's next.
+    await world.ingest({ rows: plainRows(8, 1) })
+    world.at(90)
+    await world.ingest({ rows: plainRows(9, 1) })
+    let holding = 0
+    let most = 0
+    const letGo = new Set<() => void>()
+    world.recorder.beforeKept = async () => {
+      most = Math.max(most, ++holding)
+      await new Promise<void>((resolve) => letGo.add(resolve))
+      holding--
+    }
+    await world.backfill(String(id), null, '2024-05-01T13:30:00Z')
+    await world.exports.tick()
+    await until(() => letGo.size === 1)
+    world.at(120)
+    await world.exports.tick()
+    await until(async () => world.exports.state().running === (isReplacing ? 1 : 2) || holding > 1)
+    await until(async () => (await waiting(world)) === (isReplacing ? 1 : 0))
+    if (!isReplacing) await until(() => holding === 2)
+    world.recorder.beforeKept = () => {}
+    for (const go of letGo) go()
+    await hurryWaiting(world)
+    await world.settle()
+    t.equal(most, isReplacing ? 1 : 2)
+    t.strictSame(
+      world.recorder.subjects.map(({ mayRepeat, earlierChunkCount }) => [mayRepeat, earlierChunkCount]),
+      [
+        [false, 0],
+        [true, 3],
+        [true, 0],
+        [true, 0],
+      ],
+    )
+  }
+})
+
+/** Jobs that nobody works on, and that are for later. */
+async function waiting(world: ExportsWorld): Promise<number> {
+  const { rows } = await world.postgres.query(
+    'select from spate_jobs.jobs where locked_at is null and run_at > now()',
+  )
+  return rows.length
+}
+
+async function hurryWaiting({ postgres }: ExportsWorld): Promise<void> {
+  await postgres.query(`select spate_jobs.reschedule_jobs(array(select id from spate_jobs.jobs), now())`)
+}
+
 t.test('an export that is changed in the middle of a run begins the interval anew', async (t) => {
   const world = await worldWithHour(t)
   world.recorder.beforeKept = async ({ index }) => {

@@ -119,6 +119,25 @@ t.test('further files carry their number, and a manifest lists the files of a li
   t.ok(s3.requests.every(({ headers }) => headers['x-amz-server-side-encryption'] === 'AES256'))
 })
 
+t.test('an interval that is exported again takes away the files that it needs no more', async (t) => {
+  const s3 = await startS3(t)
+  const given = { max_file_size_mb: 1 }
+  const chunk = await stage(t, s3Destination.format(s3Config(s3)))
+  const first = await open(t, s3, given)
+  for (const index of [0, 1, 2]) await first.deliver({ ...chunk, index }, never)
+  await first.finish(
+    [0, 1, 2].map((index) => ({ ...chunk, index })),
+    never,
+  )
+  const second = await open(t, s3, given, { ...subject, mayRepeat: true, earlierChunkCount: 3 })
+  await second.deliver(chunk, never)
+  await second.finish([chunk], never)
+  t.same(await s3.keys(), [`events/${name}.jsonl`, `events/${name}_manifest.json`])
+  const third = await open(t, s3, given, { ...subject, mayRepeat: true, earlierChunkCount: 1 })
+  await third.finish([], never)
+  t.same(await s3.keys(), [])
+})
+
 t.test('an upload that is stopped halfway leaves no object and is ended', async (t) => {
   const s3 = await startS3(t)
   const delivery = await open(t, s3)

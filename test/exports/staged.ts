@@ -68,6 +68,8 @@ export const subject: RunSubject = {
   startMs: Date.UTC(2024, 4, 1, 11),
   endMs: Date.UTC(2024, 4, 1, 12),
   isBackfill: false,
+  mayRepeat: false,
+  earlierChunkCount: 0,
   hogqlQuery: null,
 }
 

@@ -1,5 +1,5 @@
-// An S3 server on loopback for tests and the bench. s3rver stores objects; before it stands a server that checks signatures, keeps
-// what was asked, can answer in its place, and ends uploads, which s3rver does not know how to.
+// An S3 server on loopback for tests and the bench. s3rver stores objects; before it stands a server that checks
+// signatures, keeps what was asked, can answer in its place, and ends uploads, which s3rver does not know how to.
 
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
