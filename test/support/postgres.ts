@@ -28,7 +28,9 @@ export async function freshDatabase(t: Test, empty = false): Promise<{ connectio
   const template = await askKeeper()
   const name = `test_${process.pid}_${++databaseCount}`
   const source = empty ? 'template0' : 'spate'
-  await asSuperuser(template, `create database ${name} owner spate template ${source}`)
+  // Copying files takes half of the processor time of writing each page to a log that nobody needs (110 of 210 ms).
+  const how = `owner spate template ${source} strategy file_copy`
+  await asSuperuser(template, `create database ${name} ${how}`)
   t.teardown(() => asSuperuser(template, `drop database ${name} with (force)`))
   return { connectionString: template.replace('@/spate?', `@/${name}?`) }
 }

@@ -2,11 +2,17 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** What is not so at once is asked for ever more rarely: asking a server takes as much of it as of the test. */
+const pollMsMin = 5
+const pollMsMax = 50
+const pollShare = 0.1
+
 /** Resolves when `condition` holds; fails after `waitMsMax`. */
 export async function until(condition: () => boolean | Promise<boolean>, waitMsMax = 20_000): Promise<void> {
-  const deadline = performance.now() + waitMsMax
+  const startedMs = performance.now()
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${waitMsMax} ms: ${condition}`)
-    await delay(5)
+    const waitedMs = performance.now() - startedMs
+    if (waitedMs > waitMsMax) throw new Error(`not so within ${waitMsMax} ms: ${condition}`)
+    await delay(Math.min(Math.max(waitedMs * pollShare, pollMsMin), pollMsMax))
   }
 }
