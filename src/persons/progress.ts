@@ -51,7 +51,7 @@ function markIn(position: Position | null, checksum: number | null): Mark | null
 export async function moveProgress(
   session: Session,
   epoch: string,
-  { from, to, marks }: Pick<PersonsStep, 'from' | 'to' | 'marks'>,
+  { from, to, marks, nowMs }: Pick<PersonsStep, 'from' | 'to' | 'marks' | 'nowMs'>,
 ): Promise<void> {
   const numbers = [from, to].flatMap((offsets) =>
     lanes.flatMap((lane) => [offsets[lane].position, offsets[lane].index]),
@@ -60,10 +60,16 @@ export async function moveProgress(
     `update persons_progress set realtime_position = $6, realtime_index = $7, historical_position = $8,
        historical_index = $9, realtime_record = coalesce($10, realtime_record),
        realtime_checksum = coalesce($11, realtime_checksum), historical_record = coalesce($12, historical_record),
-       historical_checksum = coalesce($13, historical_checksum)
+       historical_checksum = coalesce($13, historical_checksum),
+       changed_at = greatest(to_timestamp($14), changed_at + interval '1 microsecond')
      where epoch = $1 and realtime_position = $2 and realtime_index = $3 and historical_position = $4
        and historical_index = $5`,
-    [epoch, ...numbers, ...lanes.flatMap((lane) => [marks[lane]?.position, marks[lane]?.checksum])],
+    [
+      epoch,
+      ...numbers,
+      ...lanes.flatMap((lane) => [marks[lane]?.position, marks[lane]?.checksum]),
+      nowMs / 1000,
+    ],
   )
   if (rowCount === 1) return
   const detail = 'another consumer has moved the persons along; this one reads again where they stand'

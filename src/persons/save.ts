@@ -21,6 +21,7 @@ import type { ChangesEnd } from './persons-store.ts'
 /** Everything that goes with a project; what has a foreign key goes by itself. */
 const tablesOfProject = [
   'person_distinct_id',
+  'person_distinct_id_deleted',
   'person',
   'project_group',
   'person_override',
@@ -31,6 +32,9 @@ const tablesOfProject = [
 
 /** Microseconds since the epoch as a timestamptz, exactly: the factor is an integer below 2^53. */
 const timestampOf = (micros: string) => `'epoch'::timestamptz + ${micros} * interval '1 microsecond'`
+
+/** The time of the running step, which has moved the progress along (progress.ts). */
+const stepTime = '(select changed_at from persons_progress)'
 
 /** Saves `changes` within the running transaction. Returns where the outbox ends when something was added to it. */
 export async function saveChanges(session: Session, changes: Changes): Promise<ChangesEnd | null> {
@@ -45,8 +49,7 @@ export async function saveChanges(session: Session, changes: Changes): Promise<C
   }
   if (changes.persons.length > 0) await savePersons(session, changes.persons)
   await saveDistinctIds(session, changes.distinctIds)
-  if (changes.idsReleased.length > 0)
-    await deleteOfIds(session, 'flag_hash_key_override', changes.idsReleased)
+  if (changes.idsReleased.length > 0) await deleteHashKeys(session, changes.idsReleased)
   if (changes.groupTypes.length > 0) {
     await session.query(
       `insert into group_type (project_id, name, type_index)
@@ -96,41 +99,54 @@ async function saveCohorts(
 
 async function savePersons(session: Session, persons: readonly Person[]): Promise<void> {
   await session.query(
-    `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes)
+    `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes,
+       changed_at)
      select project_id, uuid, ${timestampOf('created_at_micros')}, is_identified, version, properties::jsonb,
-       octet_length(properties)
+       octet_length(properties), ${stepTime}
      from unnest($1::integer[], $2::uuid[], $3::float8[], $4::boolean[], $5::bigint[], $6::text[])
        as saved (project_id, uuid, created_at_micros, is_identified, version, properties)
      on conflict (project_id, uuid) do update set created_at = excluded.created_at,
        is_identified = excluded.is_identified, version = excluded.version, properties = excluded.properties,
-       properties_bytes = excluded.properties_bytes`,
+       properties_bytes = excluded.properties_bytes, changed_at = excluded.changed_at`,
     columns(persons, ['projectId', 'uuid', 'createdAtMicros', 'isIdentified', 'version', 'properties']),
   )
 }
 
 async function saveDistinctIds(session: Session, distinctIds: readonly DistinctId[]): Promise<void> {
   const gone = distinctIds.filter(({ personUuid }) => personUuid === null)
-  if (gone.length > 0) await deleteOfIds(session, 'person_distinct_id', gone)
+  if (gone.length > 0) await deleteIds(session, gone)
   const kept = distinctIds.filter(({ personUuid }) => personUuid !== null)
   if (kept.length === 0) return
   await session.query(
-    `insert into person_distinct_id (project_id, distinct_id, person_uuid)
-     select * from unnest($1::integer[], $2::text[], $3::uuid[])
-     on conflict (project_id, distinct_id) do update set person_uuid = excluded.person_uuid`,
+    `insert into person_distinct_id (project_id, distinct_id, person_uuid, changed_at)
+     select *, ${stepTime} from unnest($1::integer[], $2::text[], $3::uuid[])
+     on conflict (project_id, distinct_id) do update set person_uuid = excluded.person_uuid,
+       version = person_distinct_id.version + 1, changed_at = excluded.changed_at`,
     columns(kept, ['projectId', 'distinctId', 'personUuid']),
   )
 }
 
-/** Deletes the rows of `table` that belong to `gone`. */
-async function deleteOfIds(
-  session: Session,
-  table: 'person_distinct_id' | 'flag_hash_key_override',
-  gone: readonly ReleasedId[],
-): Promise<void> {
+/** Where persons are exported, what has the id hears that it is gone. */
+async function deleteIds(session: Session, gone: readonly ReleasedId[]): Promise<void> {
   await session.query(
-    `delete from ${table} using unnest($1::integer[], $2::text[]) as gone (project_id, distinct_id)
-     where ${table}.project_id = gone.project_id and ${table}.distinct_id = gone.distinct_id`,
+    `with deleted as (
+       delete from person_distinct_id own using unnest($1::integer[], $2::text[]) as gone (project_id, distinct_id)
+       where own.project_id = gone.project_id and own.distinct_id = gone.distinct_id
+       returning own.project_id, own.distinct_id, own.person_uuid, own.version)
+     insert into person_distinct_id_deleted (project_id, distinct_id, person_uuid, version, changed_at)
+     select project_id, distinct_id, person_uuid, version + 1, ${stepTime} from deleted
+     where project_id in (select project_id from batch_export where model = 'persons')
+     on conflict (project_id, distinct_id) do update set person_uuid = excluded.person_uuid,
+       version = excluded.version, changed_at = excluded.changed_at`,
     columns(gone, ['projectId', 'distinctId']),
+  )
+}
+
+async function deleteHashKeys(session: Session, released: readonly ReleasedId[]): Promise<void> {
+  await session.query(
+    `delete from flag_hash_key_override own using unnest($1::integer[], $2::text[]) as gone (project_id, distinct_id)
+     where own.project_id = gone.project_id and own.distinct_id = gone.distinct_id`,
+    columns(released, ['projectId', 'distinctId']),
   )
 }
 

@@ -133,6 +133,50 @@ t.test('removes what flags remember of an id with the id', async (t: Test) => {
   ])
 })
 
+t.test('rows say when they changed, and ids how often', async (t: Test) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString)
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  const apply = (place: number, nowMs: number, inputs: Parameters<typeof stepOf>[2]) =>
+    store.apply({ ...stepOf(place === 0 ? start : at(place), at(place + 80), inputs), nowMs })
+  const rowsOf = async (sql: string) => (await postgres.query(sql)).rows
+  const people = `select distinct_id, id.version, id.changed_at as id, person.changed_at as person
+    from person_distinct_id id join person on uuid = person_uuid order by 1`
+  await apply(0, 1_000, eventsOf(['u', 'v'].map((distinct_id) => ({ event: 'e', distinct_id }))))
+  await apply(80, 2_000, eventsOf([{ event: '$set', distinct_id: 'u', $set: { n: 1 } }]))
+  const [one, two] = ['1970-01-01T00:00:01Z', '1970-01-01T00:00:02Z']
+  const v = { distinct_id: 'v', version: 0, id: one, person: one }
+  t.same(await rowsOf(people), [{ ...v, distinct_id: 'u', person: two }, v])
+  await apply(
+    160,
+    3_000,
+    eventsOf([{ event: '$merge_dangerously', distinct_id: 'u', properties: { alias: 'v' } }]),
+  )
+  const three = '1970-01-01T00:00:03Z'
+  t.match(await rowsOf(people), [
+    { version: 0, id: one, person: three },
+    { version: 1, id: three, person: three },
+  ])
+  const gone = 'select distinct_id, version, changed_at from person_distinct_id_deleted order by 1'
+  const deleteAll = async (place: number): Promise<void> => {
+    const { rows } = await postgres.query<{ uuid: string }>('select uuid from person')
+    const facts = { projectId: 1, deletesEvents: false, deletedAtMs: 0 }
+    const inputs = rows.map(({ uuid }) => ({ kind: 'delete_person', personUuid: uuid, ...facts }) as const)
+    await apply(place, 4_000, inputs)
+  }
+  await deleteAll(240)
+  // Nobody is to be told.
+  t.same(await rowsOf(gone), [])
+  await postgres.query(
+    `insert into batch_export (id, project_id, name, model, destination_type, destination_config, interval, created_at,
+       last_updated_at) values (gen_random_uuid(), 1, 'p', 'persons', 'NoOp', '{}', 'hour', now(), now())`,
+  )
+  await apply(320, 4_000, eventsOf([{ event: 'e', distinct_id: 'u' }]))
+  await deleteAll(400)
+  t.same(await rowsOf(gone), [{ distinct_id: 'u', version: 1, changed_at: '1970-01-01T00:00:04.000002Z' }])
+})
+
 t.test('static cohorts follow a person into another, and end with it', async (t: Test) => {
   const { connectionString, postgres } = await personsDatabase(t)
   const store = openStore(connectionString)

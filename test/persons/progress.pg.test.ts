@@ -28,8 +28,8 @@ t.test('moves on only from where it stands, and remembers the last record of eac
   t.match(await readProgress(postgres, epoch), { epoch, offsets: start, marks: noMarks })
   const there = { ...at(80), historical: { position: 16 as Position, index: 3 } }
   const realtime = { position: 40 as Position, checksum: 4_294_967_295 }
-  await moveProgress(postgres, epoch, { from: start, to: there, marks: { ...noMarks, realtime } })
-  const again = moveProgress(postgres, epoch, { from: start, to: at(160), marks: noMarks })
+  await moveProgress(postgres, epoch, { from: start, to: there, marks: { ...noMarks, realtime }, nowMs: 0 })
+  const again = moveProgress(postgres, epoch, { from: start, to: at(160), marks: noMarks, nowMs: 0 })
   await t.rejects(again, { code: 'store_fenced' })
   t.match(await readProgress(postgres, epoch), {
     epoch,
@@ -37,7 +37,12 @@ t.test('moves on only from where it stands, and remembers the last record of eac
     marks: { realtime, historical: null },
   })
   const historical = { position: 16 as Position, checksum: 0 }
-  await moveProgress(postgres, epoch, { from: there, to: at(160), marks: { ...noMarks, historical } })
+  await moveProgress(postgres, epoch, {
+    from: there,
+    to: at(160),
+    marks: { ...noMarks, historical },
+    nowMs: 0,
+  })
   t.same((await readProgress(postgres, epoch)).marks, { realtime, historical })
 })
 
@@ -69,4 +74,17 @@ t.test('continues no other copy of its journal', async (t) => {
     code: 'lineage_foreign',
     detail: /made from another copy of this journal: .*the realtime lane before \d+ is not what/,
   })
+})
+
+t.test('every step has a time that is later than the one before, whatever the clock does', async (t) => {
+  const { postgres } = await personsDatabase(t)
+  await readProgress(postgres, epoch)
+  const times: unknown[] = []
+  for (const [n, nowMs] of [5_000, 5_000, 1_000, 6_000].entries()) {
+    await moveProgress(postgres, epoch, { from: at(n), to: at(n + 1), marks: noMarks, nowMs })
+    const { rows } = await postgres.query<{ time: string }>('select changed_at as time from persons_progress')
+    times.push(rows[0]?.time)
+  }
+  const second = '1970-01-01T00:00:05'
+  t.same(times, [`${second}Z`, `${second}.000001Z`, `${second}.000002Z`, '1970-01-01T00:00:06Z'])
 })
