@@ -21,7 +21,7 @@ import type { Counts } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
 import type { Selected, SelectLimits } from './select.ts'
-import { type OnCancel, type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
+import { type Copies, type OnCancel, type PeoplesQuery, Selects, type SelectThread } from './selects.ts'
 import { Setback } from './setback.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
@@ -62,8 +62,8 @@ export interface Events {
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
   /** Runs SQL of people. Errors: as `listEvents`, and what `copies` throws. */
   select(query: PeoplesQuery): Promise<Selected>
-  /** Writes the rows of a SELECT into a file below `DATA_DIR/exports`. Errors: as `listEvents`. */
-  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted>
+  /** Writes the rows of a SELECT into a file below `DATA_DIR/exports`. Errors: as `select`. */
+  extract(request: ExtractRequest, onCancel: OnCancel, copies?: Copies | null): Promise<Extracted>
   state(): EventsState
   /** Resolves when everything of `lane` before `position` can be read. Errors: events_unavailable, stopping. */
   waitUntilApplied(lane: Lane, position: Position): Promise<void>
@@ -142,8 +142,8 @@ class EventsClient implements Events {
     return this.#selects.run(query)
   }
 
-  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted> {
-    return this.#selects.extract(request, onCancel)
+  extract(request: ExtractRequest, onCancel: OnCancel, copies: Copies | null = null): Promise<Extracted> {
+    return this.#selects.extract(request, onCancel, copies)
   }
 
   state(): EventsState {

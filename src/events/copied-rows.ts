@@ -1,6 +1,6 @@
-// Rows of Postgres beside the events, for one query of people: persons, their ids and groups live there. Before such a
-// query runs, the rows that it needs are copied into temporary tables of its own connection, which nobody else sees and
-// which end with it.
+// Rows of Postgres beside the events, for one query of people or one chunk of an export: persons, their ids and groups
+// live there. Before it runs, the rows that it needs are copied into temporary tables of its own connection, which
+// nobody else sees and which end with it.
 //
 // A page is one text a column, its values with the byte 30 between them, as events are loaded too. What senders choose
 // travels as JSON, in which that byte is escaped.
@@ -16,9 +16,11 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 
 export const copiedTables = ['person', 'distinct_id', 'group'] as const
 export type CopiedTable = (typeof copiedTables)[number]
+/** What exports copy: whole rows of the model persons. No query of people can name it. */
+export type TemporaryTable = CopiedTable | 'exported_person'
 
 export interface CopiedPage {
-  readonly table: CopiedTable
+  readonly table: TemporaryTable
   /** Texts in the order of the table's columns; none for a table without rows. */
   readonly columns: readonly string[]
 }
@@ -33,7 +35,10 @@ const split = (parameter: number) => `unnest(string_split($${parameter}::varchar
 const moment = (text: string) => `make_timestamptz(${text}::bigint)`
 const plain = (json: string) => `json_extract_string(${json}, '$')`
 
-const statements: Readonly<Record<CopiedTable, Statements>> = {
+/** Texts that may be missing; they are never empty otherwise. */
+const orNull = (text: string) => `nullif(${text}, '')`
+
+const statements: Readonly<Record<TemporaryTable, Statements>> = {
   person: {
     create: `create temp table copied_person
       (project_id integer, id uuid, created_at timestamptz, is_identified boolean, properties json)`,
@@ -55,12 +60,23 @@ const statements: Readonly<Record<CopiedTable, Statements>> = {
       select $1::integer, index::utinyint, ${plain('key')}, ${moment('created_at')}, properties
       from (select ${split(2)} as index, ${split(3)} as key, ${split(4)} as created_at, ${split(5)} as properties)`,
   },
+  exported_person: {
+    create: `create temp table copied_exported_person
+      (project_id integer, distinct_id varchar, person_id uuid, properties json, person_distinct_id_version bigint,
+       person_version bigint, created_at timestamptz, changed_at timestamptz, is_deleted boolean)`,
+    insert: `insert into copied_exported_person
+      select $1::integer, ${plain('distinct_id')}, person_id::uuid, properties, id_version::bigint,
+        ${orNull('version')}::bigint, ${moment(orNull('created_at'))}, ${moment('changed_at')}, is_deleted = 't'
+      from (select ${split(2)} as distinct_id, ${split(3)} as person_id, ${split(4)} as properties,
+        ${split(5)} as id_version, ${split(6)} as version, ${split(7)} as created_at, ${split(8)} as changed_at,
+        ${split(9)} as is_deleted)`,
+  },
 }
 
 /** Makes the temporary tables of a connection. */
 export async function createCopies(
   connection: DuckDBConnection,
-  tables: readonly CopiedTable[],
+  tables: readonly TemporaryTable[],
 ): Promise<void> {
   for (const table of tables) await connection.run(statements[table].create)
 }

@@ -5,7 +5,7 @@ import type { Offsets, Positions } from '../consumer/offset.ts'
 import { type ErrorCode, isServiceError, ServiceError } from '../errors.ts'
 import type { JournalState } from '../journal/journal.ts'
 import type { StepOutcome } from './consumer.ts'
-import type { CopiedPage, CopiedTable } from './copied-rows.ts'
+import type { CopiedPage, TemporaryTable } from './copied-rows.ts'
 import type { Extracted, ExtractTask } from './extract.ts'
 import { messageOf } from './failure.ts'
 import type { EventFilter, EventPage } from './list.ts'
@@ -64,7 +64,7 @@ export interface CopiesTask {
   readonly kind: 'prepare_copies'
   /** Of the select that will read them. */
   readonly id: number
-  readonly tables: readonly CopiedTable[]
+  readonly tables: readonly TemporaryTable[]
 }
 
 export interface FillTask {

@@ -4,7 +4,7 @@
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { CopiedPage, CopiedTable } from './copied-rows.ts'
+import type { CopiedPage, TemporaryTable } from './copied-rows.ts'
 import type { Extracted, ExtractRequest } from './extract.ts'
 import type { EventsTasks } from './messages.ts'
 import type { Fields } from './pool.ts'
@@ -17,7 +17,7 @@ export type OnCancel = (cancel: () => void) => void
 /** What a query reads beside events. */
 export interface Copies {
   readonly projectId: number
-  readonly tables: readonly CopiedTable[]
+  readonly tables: readonly TemporaryTable[]
   /** Reads the rows and adds them, page by page; whatever it throws ends the query. */
   readonly fill: (add: (page: CopiedPage) => Promise<void>) => Promise<void>
 }
@@ -81,8 +81,10 @@ export class Selects {
     })
   }
 
-  /** Errors: reads_overloaded when the line is full or the extraction was cancelled; those of `runExtract`. */
-  extract(request: ExtractRequest, onCancel: OnCancel): Promise<Extracted> {
+  /**
+   * Errors: reads_overloaded when the line is full or the extraction was cancelled; those of `runExtract` and `fill`.
+   */
+  extract(request: ExtractRequest, onCancel: OnCancel, copies: Copies | null): Promise<Extracted> {
     const id = this.#count++
     let isCancelled = false
     onCancel(() => {
@@ -91,24 +93,31 @@ export class Selects {
       this.#thread.ask('cancel', { id }).catch(() => {})
     })
     return this.#gate.run(async () => {
-      if (isCancelled) throw stopped('it was cancelled')
-      return this.#thread.ask('extract', { ...request, id })
+      const check = (): void => {
+        if (isCancelled) throw stopped('it was cancelled')
+      }
+      const extract = (): Promise<Extracted> => {
+        check()
+        return this.#thread.ask('extract', { ...request, id })
+      }
+      return copies === null ? extract() : this.#withCopies(id, copies, check, extract)
     })
   }
 
-  async #withCopies(
+  /** Runs `read` once the copies are there; `check` throws when it is no longer wanted. */
+  async #withCopies<T>(
     id: number,
     { projectId, tables, fill }: Copies,
-    leftMs: () => number,
-    select: () => Promise<Selected>,
-  ): Promise<Selected> {
+    check: () => void,
+    read: () => Promise<T>,
+  ): Promise<T> {
     try {
       await this.#thread.ask('prepare_copies', { id, tables })
       await fill(async (page) => {
-        leftMs()
+        check()
         await this.#thread.ask('fill_copy', { id, projectId, page })
       })
-      return await select()
+      return await read()
     } finally {
       // A thread that does not hear it is lost, and the process with it.
       await this.#thread.ask('drop_copies', { id }).catch(() => {})

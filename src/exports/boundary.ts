@@ -1,12 +1,11 @@
 // Where the stretch of an interval begins or ends: a place in what is stored, as text in Postgres.
 //
-//   events, sessions   "0.0 0.0"           the next event of each lane, realtime first: position and index
-//   persons            "12345:12345:"      a snapshot of Postgres: whatever it sees lies before the boundary
-//                      "born 1714564800000"    persons created before this time lie before it
+//   events, sessions   "0.0 0.0"             the next event of each lane, realtime first: position and index
+//   persons            "1714564800000000"    what changed before this time, in microseconds, lies before it
 //
-// The boundary of a moment T is what was stored by then: the store writes beside its rows when it wrote them, so the
-// boundary of a past moment can be looked up and stays what it was. But a transaction whose time is before T may still
-// commit when T is looked up right after. So a boundary that a run has used is remembered with the run and used
+// The boundary of a moment T is what was stored by then: both stores write beside their rows when they wrote them, so
+// the boundary of a past moment can be looked up and stays what it was. But a transaction whose time is before T may
+// still commit when T is looked up right after. So a boundary that a run has used is remembered with the run and used
 // again by whoever needs the boundary of the same moment: the next interval, a retry, a backfill. Stretches of
 // intervals that follow each other thus abut, whatever the clock does.
 
@@ -70,17 +69,16 @@ function decodeOffset(text: string): Offset {
 
 /** True for text that bounds stretches of this model: an export's model may be changed. */
 export function isOfModel(model: Model, boundary: string | null): boolean {
-  const isOffsets = boundary !== null && /^\d+\.\d+ \d+\.\d+$/.test(boundary)
-  return model === 'persons' ? boundary !== null && !isOffsets : isOffsets
+  return boundary !== null && (model === 'persons' ? /^\d+$/ : /^\d+\.\d+ \d+\.\d+$/).test(boundary)
 }
 
-/** What Postgres has committed by now. */
-export async function snapshotNow(session: Session): Promise<string> {
-  const { rows } = await session.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot')
-  return String(rows[0]?.snapshot)
-}
-
-/** The boundary of persons behind those that were created before `ms`. */
-export function bornBefore(ms: number): string {
-  return `born ${ms}`
+/** Persons that had changed before `atMs`. No step that commits later has a time before it (sql/0021). */
+export async function changesBefore(session: Session, atMs: number): Promise<string> {
+  const { rows } = await session.query<{ boundary: string }>(
+    `select (extract(epoch from least(to_timestamp($1), changed_at + interval '1 microsecond')) * 1000000)::bigint::text
+       as boundary
+     from persons_progress`,
+    [atMs / 1000],
+  )
+  return rows[0]?.boundary ?? '0'
 }

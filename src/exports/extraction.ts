@@ -1,6 +1,7 @@
 // How a run takes its rows: chunk by chunk, each staged in a file. Every model has an extraction of its own.
 
 import type { Extracted, ExtractRequest } from '../events/extract.ts'
+import type { Copies } from '../events/selects.ts'
 import type { StagedFormat } from './delivery.ts'
 import type { GivenConfig } from './destination.ts'
 
@@ -29,7 +30,11 @@ export interface EventsStore {
   ): Promise<{
     readonly rows: readonly (readonly unknown[])[]
   }>
-  extract(request: ExtractRequest, onCancel: (cancel: () => void) => void): Promise<Extracted>
+  extract(
+    request: ExtractRequest,
+    onCancel: (cancel: () => void) => void,
+    copies?: Copies | null,
+  ): Promise<Extracted>
 }
 
 /** What every extraction needs of a run. */
@@ -38,6 +43,8 @@ export interface Subject {
   /** In the words of boundary.ts. */
   readonly stretchStart: string | null
   readonly stretchEnd: string
+  /** True while no other run has been planned for what comes behind the stretch. */
+  readonly isNewest: boolean
   readonly query: string | null
   readonly filters: unknown
   readonly config: GivenConfig
@@ -55,15 +62,17 @@ export async function extractWith(
   store: EventsStore,
   request: ExtractRequest,
   signal: AbortSignal,
+  copies: Copies | null = null,
 ): Promise<Extracted> {
   signal.throwIfAborted()
   let stop = (): void => {}
   const onAbort = (): void => stop()
   signal.addEventListener('abort', onAbort)
   try {
-    return await store.extract(request, (cancel) => {
+    const onCancel = (cancel: () => void): void => {
       stop = cancel
-    })
+    }
+    return await store.extract(request, onCancel, copies)
   } catch (error) {
     signal.throwIfAborted()
     throw error

@@ -1,17 +1,32 @@
 // Which extraction takes the rows of which model.
 
-import { DeliveryError } from './delivery.ts'
+import type { TenantSql } from '../api/tenant-sql.ts'
+import { unreachable } from '../lib/assert.ts'
 import { openEventsExtraction } from './events-extraction.ts'
 import type { EventsStore, Extraction, Subject } from './extraction.ts'
+import { openPersonsExtraction } from './persons-extraction.ts'
 import type { RunRow } from './run-rows.ts'
+import { openSessionsExtraction } from './sessions-extraction.ts'
 
 interface Rooms {
   readonly store: EventsStore
+  readonly sql: TenantSql
   readonly chunkRowsMax: number
 }
 
-/** Errors: DeliveryError for a model that cannot be taken. */
-export function openExtraction(rooms: Rooms, { model }: RunRow, subject: Subject): Extraction {
-  if (model === 'events') return openEventsExtraction(rooms.store, subject, rooms.chunkRowsMax)
-  throw new DeliveryError('permanent', `The model ${model} is not exported: choose events.`)
+export function openExtraction(
+  { store, sql, chunkRowsMax }: Rooms,
+  { model }: RunRow,
+  subject: Subject,
+): Extraction {
+  switch (model) {
+    case 'events':
+      return openEventsExtraction(store, subject, chunkRowsMax)
+    case 'persons':
+      return openPersonsExtraction(store, sql, subject, chunkRowsMax)
+    case 'sessions':
+      return openSessionsExtraction(store, subject, chunkRowsMax)
+    default:
+      return unreachable(model)
+  }
 }

@@ -11,7 +11,7 @@
 import { makeUuidV7 } from '../lib/uuid.ts'
 import type { Postgres, Session } from '../postgres/pool.ts'
 import type { SqlRunner } from '../query/compile.ts'
-import { bornBefore, encodeOffsets, isOfModel, offsetsBefore, snapshotNow } from './boundary.ts'
+import { changesBefore, encodeOffsets, isOfModel, offsetsBefore } from './boundary.ts'
 import type { Model } from './delivery.ts'
 import { boundaryBefore, countWithin, dueSpans, type Interval, type Span, wholeSpans } from './interval.ts'
 import { addJob } from './jobs.ts'
@@ -111,8 +111,6 @@ interface Stretch {
 async function nextStretch(rooms: PlanRooms, row: ExportRow, span: Span): Promise<Stretch> {
   const untilMs = msOf(row.planned_until)
   const isNext = untilMs !== null && span.startMs <= untilMs && isOfModel(row.model, row.planned_end)
-  if (row.model === 'persons')
-    return { start: isNext ? row.planned_end : null, end: await snapshotNow(rooms.postgres) }
   const start = isNext ? row.planned_end : await boundaryAt(rooms, row, span.startMs)
   return { start, end: await boundaryAt(rooms, row, span.endMs) }
 }
@@ -125,13 +123,11 @@ async function pastStretch(
 ): Promise<Stretch> {
   const known = await knownStretch(rooms.postgres, row, startMs, endMs)
   if (known !== null) return known
-  if (row.model === 'persons')
-    return { start: startMs === null ? null : bornBefore(startMs), end: bornBefore(endMs) }
   const start = startMs === null ? null : await boundaryAt(rooms, row, startMs)
   return { start, end: await boundaryAt(rooms, row, endMs) }
 }
 
-/** A boundary of `atMs` that a run has used, or else what the store says of it. */
+/** A boundary of `atMs` that a run has used, or else what the stores say of it. */
 async function boundaryAt(rooms: PlanRooms, row: ExportRow, atMs: number): Promise<string> {
   const { rows } = await rooms.postgres.query<{ boundary: string }>(
     `select boundary from (
@@ -144,7 +140,9 @@ async function boundaryAt(rooms: PlanRooms, row: ExportRow, atMs: number): Promi
     [row.id, atMs / 1000],
   )
   const known = rows.find(({ boundary }) => isOfModel(row.model, boundary))
-  return known?.boundary ?? encodeOffsets(await offsetsBefore(rooms.store, atMs))
+  if (known !== undefined) return known.boundary
+  if (row.model === 'persons') return changesBefore(rooms.postgres, atMs)
+  return encodeOffsets(await offsetsBefore(rooms.store, atMs))
 }
 
 interface PlannedRun {

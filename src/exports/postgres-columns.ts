@@ -57,13 +57,12 @@ export function createMarkTable(table: string): string {
  * The columns by which a row takes the place of an older one; null for rows that are only added. Events happen once;
  * persons and sessions are exported whenever they have changed. A query's columns are its own.
  */
-export function keyOf(
-  { model, hogqlQuery }: Pick<RunSubject, 'model' | 'hogqlQuery'>,
-  columns: readonly Column[],
-): readonly string[] | null {
+export function keyOf({
+  model,
+  hogqlQuery,
+}: Pick<RunSubject, 'model' | 'hogqlQuery'>): readonly string[] | null {
   if (model === 'events' || hogqlQuery !== null) return null
-  const key = ['team_id', model === 'persons' ? 'distinct_id' : 'session_id']
-  return key.every((name) => columns.some((column) => column.name === name)) ? key : null
+  return ['team_id', model === 'persons' ? 'distinct_id' : 'session_id']
 }
 
 /** What an event is known by, as where duplicates are recognised. */
@@ -89,12 +88,21 @@ export function createStage(table: string, columns: readonly Column[]): string {
   return `create temporary table ${stageName} as select ${columnList(columns)} from ${table} where false`
 }
 
-/** Statements that put the waiting rows in the place of those with the same key. */
+/** Says since when a row is as it is. */
+const ageName = '_inserted_at'
+
+/**
+ * Statements that put the waiting rows in the place of those with the same key, except where the waiting ones are
+ * older: a run of an earlier interval may come late.
+ */
 export function replaceRows(table: string, columns: readonly Column[], key: readonly string[]): string[] {
-  const same = key.map((name) => `${table}.${quoted(name)} = ${stageName}.${quoted(name)}`)
+  const same = key.map((name) => `${table}.${quoted(name)} = ${stageName}.${quoted(name)}`).join(' and ')
   const list = columnList(columns)
+  const older = `${stageName}.${quoted(ageName)} < ${table}.${quoted(ageName)}`
+  const hasAge = columns.some(({ name }) => name === ageName)
   return [
-    `delete from ${table} using ${stageName} where ${same.join(' and ')}`,
+    ...(hasAge ? [`delete from ${stageName} using ${table} where ${same} and ${older}`] : []),
+    `delete from ${table} using ${stageName} where ${same}`,
     `insert into ${table} (${list}) select ${list} from ${stageName}`,
   ]
 }

@@ -1,7 +1,8 @@
 // What Postgres and Redshift have in common: each chunk is one transaction on a connection of its own, together with
 // the row that says the database has the chunk, so the same chunk again changes nothing, even when the answer to its
 // COMMIT was lost. When a run has all its chunks their rows are taken away: where an interval is exported again, its
-// events are found by what they are known by.
+// events are found by what they are known by. Persons and sessions, which take the place of their like anyway,
+// need no such row: a chunk of them that comes again may hold more, and does what it would have done.
 
 import type { LookupAddress } from 'node:dns'
 import { systemClock } from '../lib/clock.ts'
@@ -32,6 +33,8 @@ export interface Dialect {
   create(table: string, columns: readonly Column[], key: readonly string[] | null): string
   /** Runs `statements`, which make `table`, where it is missing. */
   makeTable(foreign: Foreign, table: string, statements: string): Promise<void>
+  /** The statement that keeps others from writing to `table` until the transaction ends. */
+  lock(table: string): string
   /** Adds a chunk's rows to `table`, in a transaction that is open. */
   write(foreign: Foreign, table: string, chunk: StagedChunk, signal: AbortSignal): Promise<void>
 }
@@ -66,22 +69,28 @@ export function openDelivery({ config, run, outbound, dialect }: Parts): Deliver
       await foreign.close()
     }
   }
+  const hasMarks = keyOf(run) === null
+  /** Says in the transaction that the database has the chunk; false when it had it before. */
+  const mark = async (foreign: Foreign, index: number): Promise<boolean> => {
+    await dialect.makeTable(foreign, marks, createMarkTable(marks))
+    const { rowCount } = await foreign.query(
+      `select 1 from ${marks} where run_id = $1 and chunk = $2::integer`,
+      [run.runId, index],
+    )
+    if (rowCount > 0) return false
+    await foreign.query(
+      `insert into ${marks} (run_id, chunk, delivered_at) values ($1, $2::integer, $3::timestamptz)`,
+      [run.runId, index, momentText(0)],
+    )
+    return true
+  }
   const deliver: Delivery['deliver'] = (chunk, signal) =>
     inTransaction(signal, async (foreign) => {
-      await dialect.makeTable(foreign, marks, createMarkTable(marks))
-      const { rowCount } = await foreign.query(
-        `select 1 from ${marks} where run_id = $1 and chunk = $2::integer`,
-        [run.runId, chunk.index],
-      )
-      if (rowCount > 0) return
-      await foreign.query(
-        `insert into ${marks} (run_id, chunk, delivered_at) values ($1, $2::integer, $3::timestamptz)`,
-        [run.runId, chunk.index, momentText(0)],
-      )
+      if (hasMarks && !(await mark(foreign, chunk.index))) return
       await writeChunk(foreign, tableName(config), run, dialect, chunk, signal)
     })
   const finish: Delivery['finish'] = async (chunks, signal) => {
-    if (chunks.length === 0) return
+    if (chunks.length === 0 || !hasMarks) return
     await inTransaction(signal, async (foreign) => {
       await foreign.query(`delete from ${marks} where run_id = $1 or delivered_at < $2::timestamptz`, [
         run.runId,
@@ -106,10 +115,12 @@ async function writeChunk(
   signal: AbortSignal,
 ): Promise<void> {
   const { columns } = chunk
-  const key = keyOf(run, columns)
+  const key = keyOf(run)
   await dialect.makeTable(foreign, table, dialect.create(table, columns, key))
   const known = key ?? repeatKeyOf(run)
   if (known === null) return await dialect.write(foreign, table, chunk, signal)
+  // Two runs that replace the same person would both add theirs.
+  if (key !== null) await foreign.query(dialect.lock(table))
   await foreign.query(createStage(table, columns))
   await dialect.write(foreign, stageName, chunk, signal)
   for (const statement of replaceRows(table, columns, known)) await foreign.query(statement)

@@ -34,6 +34,7 @@ const postgresDialect: Dialect = {
     const { rows } = await foreign.query<{ found: string | null }>('select to_regclass($1) as found', [table])
     if (rows[0]?.found === null) await foreign.query(statements)
   },
+  lock: (table) => `lock table ${table} in share row exclusive mode`,
   async write(foreign, table, chunk, signal) {
     const rowCount = await copyChunk(foreign, table, chunk, signal)
     if (rowCount === chunk.recordCount) return

@@ -35,6 +35,7 @@ function redshiftDialect(types: ColumnTypes): Dialect {
     async makeTable(foreign, _table, statement) {
       await foreign.query(statement)
     },
+    lock: (table) => `lock ${table}`,
     async write(foreign, table, { path, columns }, signal) {
       const texts = columns.map(({ type }) => types[type].startsWith('varchar'))
       let batch: Row[] = []

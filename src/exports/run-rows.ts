@@ -34,6 +34,8 @@ export interface RunRow extends StoredDestination {
   readonly has_forerunner: boolean
   /** What other runs of this interval may have delivered. */
   readonly earlier_chunk_count: number
+  /** The end of the last interval that the schedule has a run for. */
+  readonly planned_until: string | null
 }
 
 /** Statuses of runs that go on. */
@@ -57,7 +59,8 @@ export function isOpen(run: Pick<RunRow, 'status'>): boolean {
 export async function loadRun(session: Session, id: string): Promise<RunRow | null> {
   const { rows } = await session.query<RunRow>(
     `select run.*, organization_id, model, destination_type, destination_config, destination_secrets, hogql_query,
-       filters, (select count(*) from batch_export_chunk where run_id = run.id) as chunk_count,
+       filters, planned_until,
+       (select count(*) from batch_export_chunk where run_id = run.id) as chunk_count,
        has_forerunner, earlier_chunk_count
      from batch_export_run run
      join batch_export on batch_export.id = run.batch_export_id

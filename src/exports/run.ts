@@ -23,7 +23,7 @@ import { projectSql } from '../api/tenant-sql.ts'
 import { killPoint } from '../kill-point.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres, Session } from '../postgres/pool.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import { decodeOffsets, isReached, offsetsNow } from './boundary.ts'
 import {
@@ -36,6 +36,7 @@ import {
 import { readConfig, splitConfig } from './destination.ts'
 import type { BuiltType } from './destination-keys.ts'
 import { chunkBytesMax, type EventsStore, type Extraction, type Subject } from './extraction.ts'
+import { remarkOf } from './model-use.ts'
 import { openExtraction } from './models.ts'
 import { beginAttempt, commitChunk, loadChunks, logRun, type RunRow } from './run-rows.ts'
 import { RunStopped } from './setback.ts'
@@ -78,20 +79,13 @@ export async function attemptRun(rooms: RunRooms, run: RunRow, signal: AbortSign
   const shape = shapeOf(run, destination)
   if (run.shape !== null && run.shape !== shape && run.cursor !== null) return { kind: 'changed' }
   const subject = subjectOf(rooms, run, destination)
-  const extraction = openExtraction(rooms, run, subject)
+  const extraction = openExtraction({ ...rooms, sql }, run, subject)
   if (run.model !== 'persons') await checkStored(rooms.store, run)
   const total = run.status === 'Starting' ? await extraction.count() : null
   const isOpen = await sql.transaction(async (session) => {
     const change = { shape, isCrashed: run.is_at_work, total }
     if (!(await beginAttempt(session, run, change, clock.nowMs()))) return false
-    if (run.status === 'Starting')
-      await logRun(
-        session,
-        run,
-        'INFO',
-        `Started${total === null ? '' : `: ${total} records`}.`,
-        clock.nowMs(),
-      )
+    if (run.status === 'Starting') await logStart(session, run, total, clock.nowMs())
     return true
   })
   if (!isOpen) return { kind: 'over' }
@@ -101,6 +95,12 @@ export async function attemptRun(rooms: RunRooms, run: RunRow, signal: AbortSign
   } finally {
     await attempt.close()
   }
+}
+
+async function logStart(session: Session, run: RunRow, total: number | null, nowMs: number): Promise<void> {
+  const remark = remarkOf(run)
+  if (remark !== null) await logRun(session, run, 'WARNING', remark, nowMs)
+  await logRun(session, run, 'INFO', `Started${total === null ? '' : `: ${total} records`}.`, nowMs)
 }
 
 /** Statements on what belongs to the run's project, and on nothing else. */
@@ -214,6 +214,7 @@ function subjectOf(rooms: RunRooms, run: RunRow, { type, config }: OpenDestinati
     projectId: run.project_id,
     stretchStart: run.stretch_start,
     stretchEnd: run.stretch_end,
+    isNewest: run.backfill_id === null && run.planned_until === run.data_interval_end,
     query: run.hogql_query,
     filters: run.filters,
     config: read,

@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import type { Principal } from '../api/principal.ts'
 import { ServiceError } from '../errors.ts'
 import { readExportQuery } from '../exports/hogql-query.ts'
+import { checkModel, type ModelUse } from '../exports/model-use.ts'
 import {
   type OpenDestination,
   openDestination,
@@ -106,7 +107,10 @@ export async function insertBatchExport(
   await writeBatchExport(session, id, columns, nowMs)
 }
 
-/** Writes the columns that are named; the others stay. One statement whatever they are: a record over the row. */
+/**
+ * Writes the columns that are named; the others stay. One statement whatever they are: a record over the row.
+ * Errors: invalid_input when the export as it is then makes no sense.
+ */
 export async function writeBatchExport(
   session: Session,
   id: string,
@@ -123,6 +127,11 @@ export async function writeBatchExport(
      where stored.id = $1 and batch_export.id = $1`,
     [id, JSON.stringify(columns), nowMs / 1000],
   )
+  const { rows } = await session.query<ModelUse>(
+    'select model, destination_type, hogql_query, filters from batch_export where id = $1',
+    [id],
+  )
+  if (rows[0] !== undefined) checkModel(rows[0])
 }
 
 /** The destination of an export that was found, with its secrets, in its row's lock when `isLocking`. */

@@ -1,8 +1,10 @@
 // Exports that run over a store in this process and a database of their own, under a clock that is moved.
 
 import type { Test } from 'tap'
+import { createCopies, fillCopy } from '../../src/events/copied-rows.ts'
 import type { ExtractRequest } from '../../src/events/extract.ts'
 import { runExtract } from '../../src/events/extract.ts'
+import type { CopiesTask, FillTask } from '../../src/events/messages.ts'
 import { Readers, runQuery } from '../../src/events/readers.ts'
 import { Selects, type SelectThread } from '../../src/events/selects.ts'
 import { type Exports, type ExportsOptions, openExports } from '../../src/exports/exports.ts'
@@ -38,6 +40,7 @@ export interface RunRow {
 }
 
 export class ExportsWorld {
+  readonly connectionString: string
   readonly postgres: Postgres
   readonly store: StoreWorld
   readonly journal: FakeJournal
@@ -47,6 +50,7 @@ export class ExportsWorld {
   readonly #time: { nowMs: number }
 
   constructor(parts: {
+    connectionString: string
     postgres: Postgres
     store: StoreWorld
     journal: FakeJournal
@@ -55,6 +59,7 @@ export class ExportsWorld {
     time: { nowMs: number }
   }) {
     this.#time = parts.time
+    this.connectionString = parts.connectionString
     this.postgres = parts.postgres
     this.store = parts.store
     this.journal = parts.journal
@@ -71,6 +76,10 @@ export class ExportsWorld {
   ): Promise<void> {
     this.journal.append(input, lane, duplicates)
     await this.store.applyAll()
+  }
+
+  get nowMs(): number {
+    return this.#time.nowMs
   }
 
   /** Moves the clock to a minute after noon. */
@@ -181,7 +190,7 @@ export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> =
       chunkRowsMax: 3,
       ...tuned,
     })
-  const world = new ExportsWorld({ postgres, store, journal, recorder, open, time })
+  const world = new ExportsWorld({ connectionString, postgres, store, journal, recorder, open, time })
   t.teardown(async () => {
     await world.exports.close()
     await readers.close()
@@ -197,13 +206,19 @@ function storeOf(readers: Readers): EventsStore {
     ask: (async (kind: string, task: object) => {
       // `Selects` sends nothing else here, with what belongs to it.
       const { id, ...request } = task as ExtractRequest & { id: number }
+      const copies = task as Omit<CopiesTask & Omit<FillTask, 'kind'>, 'kind'>
       if (kind === 'cancel') return readers.interrupt(id)
+      if (kind === 'prepare_copies')
+        return readers.hold(id, (connection) => createCopies(connection, copies.tables))
+      if (kind === 'fill_copy')
+        return readers.run((connection) => fillCopy(connection, copies.projectId, copies.page), { id })
+      if (kind === 'drop_copies') return readers.letGo(id)
       return readers.run((connection) => runExtract(connection, { kind: 'extract', id, ...request }), { id })
     }) as SelectThread['ask'], // answers each kind as EventsTasks says
   }
   const selects = new Selects(thread, null, systemClock)
   return {
     query: (sql, values = []) => readers.run((connection) => runQuery(connection, sql, values)),
-    extract: (request, onCancel) => selects.extract(request, onCancel),
+    extract: (request, onCancel, copies = null) => selects.extract(request, onCancel, copies),
   }
 }

@@ -84,7 +84,20 @@ t.test('refuses what it cannot take, by field', async (t) => {
   })
   const typed = (type: string, config: object = {}) => ({ ...s3, destination: { type, config } })
   const built = 'Supported types are: S3, Postgres, Redshift, HTTP, NoOp.'
+  const http = typed('HTTP', { url: 'https://93.184.216.34/batch', token: 'phc_x' })
   const rows: [body: object | string, code: string, attr: string | null, detail: string | RegExp][] = [
+    [
+      { ...http, model: 'persons' },
+      'invalid_input',
+      'destination',
+      /^An HTTP destination takes events, not persons/,
+    ],
+    [
+      { ...noOp, model: 'sessions', hogql_query: 'select event from events' },
+      'invalid_input',
+      'hogql_query',
+      /not sessions/,
+    ],
     [{}, 'required', 'name', 'This field is required.'],
     [{ ...s3, name: ' ' }, 'blank', 'name', 'This field may not be blank.'],
     [{ ...s3, name: 'a\0' }, 'invalid_input', 'name', 'Null characters are not allowed.'],

@@ -1,0 +1,36 @@
+// What goes together with a model: queries and filters are of events, and so is what an HTTP destination takes. Filters
+// are accepted wherever PostHog does, and have no effect on what they cannot be applied to.
+
+import { ServiceError } from '../errors.ts'
+import type { Model } from './delivery.ts'
+import type { BuiltType } from './destination-keys.ts'
+
+/** Columns of `batch_export`. */
+export interface ModelUse {
+  readonly model: Model
+  readonly destination_type: BuiltType
+  readonly hogql_query: string | null
+  readonly filters: unknown
+}
+
+/** Errors: invalid_input for what the model cannot be exported with. */
+export function checkModel({ model, destination_type, hogql_query }: ModelUse): void {
+  if (model === 'events') return
+  if (destination_type === 'HTTP')
+    throw fault(
+      'destination',
+      `An HTTP destination takes events, not ${model}. Choose S3, Postgres or Redshift.`,
+    )
+  if (hogql_query !== null)
+    throw fault('hogql_query', `A query selects from events, so the model has to be events, not ${model}.`)
+}
+
+/** A sentence for the export's log about what has no effect; null when everything has. */
+export function remarkOf({ model, filters }: Pick<ModelUse, 'model' | 'filters'>): string | null {
+  const isEmpty = filters === null || Object.keys(Object(filters)).length === 0
+  return model === 'events' || isEmpty ? null : `The filters have no effect on ${model}: they are for events.`
+}
+
+function fault(attr: string, detail: string): ServiceError {
+  return new ServiceError('invalid_input', { detail, attr })
+}

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { checkModel, type ModelUse, remarkOf } from '../../src/exports/model-use.ts'
+
+const plain: ModelUse = { model: 'persons', destination_type: 'S3', hogql_query: null, filters: null }
+
+t.test('persons and sessions go where rows are kept, and as they are', async (t) => {
+  for (const model of ['events', 'persons', 'sessions'] as const) {
+    for (const filters of [null, [], {}]) checkModel({ ...plain, model, filters })
+  }
+  checkModel({ model: 'events', destination_type: 'HTTP', hogql_query: 'select 1', filters: [{ key: 'a' }] })
+  const refusals: [Partial<ModelUse>, attr: string, detail: RegExp][] = [
+    [{ destination_type: 'HTTP' }, 'destination', /takes events, not persons/],
+    [{ hogql_query: 'select event from events', model: 'sessions' }, 'hogql_query', /not sessions/],
+  ]
+  for (const [use, attr, detail] of refusals)
+    t.throws(() => checkModel({ ...plain, ...use }), { code: 'invalid_input', attr, detail })
+})
+
+t.test('filters of persons are remarked on', async (t) => {
+  const filters = [{ key: 'a' }]
+  t.equal(remarkOf({ ...plain, filters }), 'The filters have no effect on persons: they are for events.')
+  t.equal(remarkOf({ model: 'events', filters }), null)
+  for (const none of [null, [], {}]) t.equal(remarkOf({ ...plain, filters: none }), null)
+})
