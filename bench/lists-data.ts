@@ -49,10 +49,11 @@ export async function fillLists(postgres: Postgres, projectId: number): Promise<
   await fillOrganization(postgres, organizationId)
   await fillProject(postgres, projectId, organizationId)
   await fillExports(postgres, projectId)
+  // In use already: that a key is used is written once an hour, by the request that happens to come then.
   const keys = Array.from({ length: keysCount }, (_, index) => `phx_bench_${index}`)
   await postgres.query(
-    `insert into personal_api_key (id, user_id, label, secure_value, mask_value, scopes)
-     select 'bench-' || hash, membership.user_id, 'bench', hash, 'phx_...', '{*}'
+    `insert into personal_api_key (id, user_id, label, secure_value, mask_value, scopes, last_used_at)
+     select 'bench-' || hash, membership.user_id, 'bench', hash, 'phx_...', '{*}', now()
      from unnest($1::text[]) with ordinality as key (hash, place)
      join (select user_id, row_number() over (order by user_id desc) as place from membership
            where level = 15) membership using (place)`,
@@ -164,8 +165,8 @@ async function fillExports(postgres: Postgres, projectId: number): Promise<void>
   await postgres.query(
     `with made as (
        insert into batch_export_backfill (id, project_id, batch_export_id, status, total_runs, created_at,
-         last_updated_at)
-       select gen_random_uuid(), $1, $2, 'Completed', 10, now() - n * interval '1 day', now()
+         last_updated_at, finished_at)
+       select gen_random_uuid(), $1, $2, 'Completed', 10, now() - n * interval '1 day', now(), now()
        from generate_series(1, ${projects}) n returning id
      )
      insert into batch_export_run (id, project_id, batch_export_id, backfill_id, status, created_at, last_updated_at,
