@@ -2,18 +2,34 @@
 //
 // The statement finds the keys of the page first and what is shown of them afterwards: what a row shows may be dear to
 // make, and a list of 10,000 rows makes it for those of the page only. What it is sorted by therefore has to be cheap.
+//
+// Each row of the page is looked up by its key, which `offset 0` holds the planner to: it takes a page far behind for a
+// page of one row, and would read the whole list once for each row of it.
 
 import type { Session } from '../postgres/pool.ts'
 import { type Envelope, envelope, type Page } from './pagination.ts'
 
-export interface CountedList {
-  /** Selects all rows of the list. Columns that are called `list_…` are not shown. */
+/** A page of the rows of a statement. */
+export interface PagedRows {
+  /** Selects all rows of the list. */
   readonly select: string
-  readonly params: readonly unknown[]
-  /** Columns of `select` that no two rows have in common; `id` when absent. */
+  /** Columns of `select` that no two rows have in common, by which a row is found fast; `id` when absent. */
   readonly key?: readonly string[]
   /** Columns of `select`, each with ` desc` or without; must leave no two rows equal. */
   readonly order: string
+  /**
+   * True where finding the rows is dear, and no index has them in this order: then they are found once, for their
+   * number and the page, and kept meanwhile. Otherwise what counts them and what pages them each go their best way.
+   */
+  readonly isFoundOnce?: boolean
+  /** Placeholders of the statement's parameters. */
+  readonly limit: string
+  readonly offset: string
+}
+
+export interface CountedList extends Omit<PagedRows, 'limit' | 'offset'> {
+  /** Parameters of `select`, whose columns that are called `list_…` are not shown. */
+  readonly params: readonly unknown[]
   /** This request's own address. */
   readonly url: string
   readonly page: Page
@@ -22,22 +38,29 @@ export interface CountedList {
 /** Reads the page of a list in its envelope. */
 export async function countedPage<Row extends object>(
   sql: Session,
-  list: CountedList,
+  { params, url, page, ...list }: CountedList,
 ): Promise<Envelope<Row>> {
-  const { select, params, key = ['id'], order, url, page } = list
+  const parts = pagedRows({ ...list, limit: `$${params.length + 1}`, offset: `$${params.length + 2}` })
+  const values = [...params, page.limit, page.offset]
+  const { count, rows } = await countedRows<Row>(sql, { ...parts, order: list.order, values })
+  return envelope(url, page, count, rows)
+}
+
+/** The parts of a statement for `countedRows`. */
+export function pagedRows({ select, key = ['id'], order, isFoundOnce, limit, offset }: PagedRows) {
   const sorting = order.split(',').map((column) => column.trim().replace(/ desc$/, ''))
   const columns = [...new Set([...key, ...sorting])].join(', ')
   const keyOf = (row: string): string => `(${key.map((column) => `${row}.${column}`).join(', ')})`
-  const place = `limit $${params.length + 1} offset $${params.length + 2}`
-  const { count, rows } = await countedRows<Row>(sql, {
-    prelude: `with key_row as materialized (select ${columns} from (${select}) every_row)`,
-    every: 'select from key_row',
-    listed: `select shown.* from (select ${key.join(', ')} from key_row order by ${order} ${place}) page
-      join (${select}) shown on ${keyOf('shown')} = ${keyOf('page')}`,
-    order,
-    values: [...params, page.limit, page.offset],
-  })
-  return envelope(url, page, count, rows)
+  const keys = `select ${columns} from (${select}) every_row`
+  return {
+    prelude: isFoundOnce ? `with key_row as materialized (${keys})` : '',
+    every: isFoundOnce ? 'select from key_row' : select,
+    listed: `select shown.* from (
+        select ${key.join(', ')} from ${isFoundOnce ? 'key_row' : `(${keys}) key_row`}
+        order by ${order} limit ${limit} offset ${offset}) page
+      cross join lateral (
+        select * from (${select}) one_row where ${keyOf('one_row')} = ${keyOf('page')} offset 0) shown`,
+  }
 }
 
 interface CountedRows {

@@ -34,7 +34,7 @@ const moments = ['data_interval_start', 'data_interval_end', 'created_at', 'fini
 
 /** The latest runs of a row of `batch_export`, newest first, as JSON, with moments as Postgres has them there. */
 export const selectLatestRuns = `coalesce((
-    select jsonb_agg(to_jsonb(run) order by created_at desc, id desc)
+    select json_agg(row_to_json(run))
     from (select ${runColumns} from batch_export_run where batch_export_id = batch_export.id
       order by created_at desc, id desc limit ${latestRunsMax}) run), '[]')`
 

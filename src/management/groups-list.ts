@@ -35,9 +35,10 @@ export function groupsList(): Operation {
     handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
       const values = new SqlValues()
-      const every = `select * from project_group where ${condition(project.id, query, values)}`
-      const listed = `select ${groupColumns} from (${boundedRows(every, order, page, values)}) bounded`
-      const found = await countedRows<GroupRow>(sql, { every, listed, order, values: values.list })
+      const select = `select * from project_group where ${condition(project.id, query, values)}`
+      const parts = boundedRows({ select, key: ['key'], order }, page, values)
+      const listed = `select ${groupColumns} from (${parts.listed}) bounded`
+      const found = await countedRows<GroupRow>(sql, { ...parts, listed, order, values: values.list })
       return boundedEnvelope(url, page, found.count, found.rows.map(groupText))
     },
   })

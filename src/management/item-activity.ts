@@ -12,12 +12,10 @@ interface ItemKind {
   readonly resource: string
   /** In the audit log. */
   readonly scope: string
-  /** Whose ids are the items. */
-  readonly table: 'feature_flag' | 'cohort'
 }
 
 /** The two lists of a kind of thing. */
-export function itemActivityOperations({ resource, scope, table }: ItemKind): Operation[] {
+export function itemActivityOperations({ resource, scope }: ItemKind): Operation[] {
   const described = {
     method: 'GET',
     tag: resource,
@@ -27,6 +25,7 @@ export function itemActivityOperations({ resource, scope, table }: ItemKind): Op
     response: envelopeOf(activitySchema),
   } as const
   const order = 'created_at desc, id desc'
+  const selectItems = `${selectActivity} where entry.project_id = $2 and scope = $1 and entry.organization_id = $3`
   const all = projectOperation({
     ...described,
     path: `/api/projects/:project_id/${resource}/activity`,
@@ -34,8 +33,7 @@ export function itemActivityOperations({ resource, scope, table }: ItemKind): Op
     summary: 'List who changed what, newest first',
     handle: ({ project, sql, request, url }) =>
       countedPage(sql, {
-        select: `${selectActivity} where entry.organization_id = $3 and scope = $1
-          and item_id in (select id::text from ${table} where project_id = $2)`,
+        select: selectItems,
         params: [scope, project.id, project.organization.id],
         order,
         url,
@@ -49,9 +47,8 @@ export function itemActivityOperations({ resource, scope, table }: ItemKind): Op
     summary: 'List who changed this one, newest first',
     handle: ({ project, sql, request, url, params }) =>
       countedPage(sql, {
-        select: `${selectActivity} where entry.organization_id = $3 and scope = $1
-          and item_id in (select id::text from ${table} where project_id = $2 and id = $4)`,
-        params: [scope, project.id, project.organization.id, idOf(params.id)],
+        select: `${selectItems} and item_id = $4`,
+        params: [scope, project.id, project.organization.id, String(idOf(params.id))],
         order,
         url,
         page: pageOf(request.query),

@@ -43,6 +43,7 @@ export function memberOperations(clock: Clock): Operation[] {
         select: `${selectMembersByName} and ($2::text is null or lower(app_user.email) = lower($2))`,
         params: [organization.id, query.email || null],
         order: 'list_name, joined_at desc, id',
+        isFoundOnce: true,
         url,
         page: pageOf(request.query),
       }),

@@ -37,9 +37,9 @@ export function selectPersons(persons: string, projectId: number, values: SqlVal
             where project_id = ${project} and person_uuid = person.uuid
             order by distinct_id limit ${distinctIdsMax}) as distinct_ids,
       (select left(properties ->> display.key, ${nameCharsMax})
-       from project, unnest(coalesce(project.person_display_name_properties,
+       from unnest(coalesce((select person_display_name_properties from project where id = ${project}),
          ${values.add(displayProperties, 'text[]')})) with ordinality as display (key, place)
-       where project.id = ${project} and properties ->> display.key <> ''
+       where properties ->> display.key <> ''
        order by display.place limit 1) as name
     from (${persons}) person`
 }

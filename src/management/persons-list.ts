@@ -43,10 +43,10 @@ export function personsList(): Operation {
     handle: async ({ project, sql, query, request, url }) => {
       const page = pageOf(request.query)
       const values = new SqlValues()
-      const every = `select * from person where ${condition(project.id, query, values)}`
-      const rows = boundedRows(every, order, page, values)
-      const listed = selectPersons(rows, project.id, values)
-      const found = await countedRows<PersonRow>(sql, { every, listed, order, values: values.list })
+      const select = `select * from person where ${condition(project.id, query, values)}`
+      const parts = boundedRows({ select, key: ['uuid'], order }, page, values)
+      const listed = selectPersons(parts.listed, project.id, values)
+      const found = await countedRows<PersonRow>(sql, { ...parts, listed, order, values: values.list })
       return boundedEnvelope(url, page, found.count, found.rows.map(personText))
     },
   })

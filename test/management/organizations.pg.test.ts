@@ -46,6 +46,10 @@ t.test('shows an organization with its projects and the number of its members', 
       access_control: false,
     })
   }
+  // Who does not count for two reasons, and who is not a member, is taken off once and not at all.
+  await world.postgres.query('update app_user set is_active = false where id in (1, 4)')
+  const { member_count } = jsonOf(await world.get(`/api/organizations/${ids.ours}`, 'phx_administrator'))
+  t.equal(member_count, '2')
 })
 
 t.test('does not find an organization of others, or none', async (t) => {
