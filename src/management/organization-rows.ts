@@ -66,7 +66,7 @@ export const organizationSchema = Type.Object({
 /** A row of `selectOrganizations`. */
 export type OrganizationRow = Static<typeof organizationSchema>
 
-/** Members that do not count: who may do nothing, and what is no person. They are few, and have an index (sql/0021). */
+/** Members that do not count: who may do nothing, and what is no person. They are few, and have an index (sql/0022). */
 const isUncounted = `(not app_user.is_active or app_user.email like '%@posthogbot.user')`
 
 /** Selects what `organizationSchema` promises of the organizations of user $1. */
