@@ -8,6 +8,7 @@ import { currentFirst } from '../api/tenant.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
+import { type Actor, changesBetween, recordActivity } from './activity.ts'
 import { roles, userJson, userSchema } from './user-rows.ts'
 
 const organizationSchema = Type.Object({
@@ -47,6 +48,9 @@ const userInput = Type.Object({
   set_current_team: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 })
 
+/** What colleagues see of it. */
+const profileFields = ['first_name', 'last_name', 'role_at_organization', 'hedgehog_config']
+
 const placeColumns =
   'current_organization_id as "currentOrganizationId", current_project_id as "currentProjectId"'
 
@@ -67,12 +71,13 @@ export function currentUserOperations(clock: Clock): Operation[] {
     operationId: 'users_partial_update',
     summary: 'Change fields of the caller, and where the caller is',
     body: userInput,
-    handle: ({ principal, sql, body }) => {
+    handle: ({ principal, sql, address, body }) => {
       const { set_current_organization: organizationId, set_current_team: projectId, ...fields } = body
       return sql.transaction(async (session) => {
         let place: Place = principal
         if (organizationId !== undefined) place = await goToOrganization(session, principal, organizationId)
         if (projectId !== undefined) place = await goToProject(session, principal, projectId)
+        const before = await findUser(session, principal, place)
         await session.query(
           `update app_user set updated_at = to_timestamp($3), (first_name, last_name, role_at_organization,
              hedgehog_config) = (select written.first_name, written.last_name, written.role_at_organization,
@@ -80,11 +85,34 @@ export function currentUserOperations(clock: Clock): Operation[] {
            where id = $1`,
           [principal.userId, JSON.stringify(fields), clock.nowMs() / 1000],
         )
-        return await findUser(session, principal, place)
+        const after = await findUser(session, principal, place)
+        await recordProfile(session, { principal, address }, before, after, clock.nowMs())
+        return after
       })
     },
   })
   return [retrieve, patch]
+}
+
+/** Tells the organizations that the key opens under which name they will see the user. */
+async function recordProfile(
+  session: Session,
+  actor: Actor & { readonly principal: Principal },
+  before: object,
+  after: object,
+  nowMs: number,
+): Promise<void> {
+  const { userId, userUuid } = actor.principal
+  const changes = changesBetween(before, after, profileFields)
+  if (changes.length === 0) return
+  const { rows } = await session.query<{ organization_id: string }>(
+    'select organization_id from membership where user_id = $1 order by organization_id',
+    [userId],
+  )
+  for (const { organization_id: organizationId } of rows) {
+    const entry = { organizationId, activity: 'updated', scope: 'User', itemId: userUuid, changes }
+    await recordActivity(session, actor, entry, nowMs)
+  }
 }
 
 /** Where the user is. */

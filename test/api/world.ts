@@ -122,7 +122,7 @@ export function jsonOf(answer: Answer) {
 
 /** What a test may put in place of what the world has. */
 type WorldOptions = Partial<
-  Pick<ManagementOptions, 'events' | 'geoip' | 'mailer' | 'outbound' | 'siteUrl'>
+  Pick<ManagementOptions, 'events' | 'geoip' | 'log' | 'mailer' | 'outbound' | 'siteUrl'>
 > & {
   /** Told each statement of a request, but for begin and commit. */
   readonly onStatement?: (sql: string) => void
