@@ -84,16 +84,19 @@ function readObject(schema: InputSchema, value: unknown, attr: string | null): R
   return fields
 }
 
-/** JSON of the caller's own shape: every string in it, names included, must be text that Postgres stores. */
+/**
+ * JSON of the caller's own shape: every string in it, names included, must be text that Postgres stores. `attr` names
+ * the field that holds it; what is no field's is named by its place.
+ */
 function readAny<T>(value: T, attr: string | null): T {
-  const rest: unknown[] = [value]
-  while (rest.length > 0) {
-    const one = rest.pop()
-    if (typeof one === 'string') checkStorable(one, attr)
+  const rest: [one: unknown, place: string | null][] = [[value, attr]]
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const [one, place] = next
+    if (typeof one === 'string') checkStorable(one, place)
     else if (typeof one === 'object' && one !== null) {
       for (const [name, member] of Object.entries(one)) {
-        checkStorable(name, attr)
-        rest.push(member)
+        checkStorable(name, place)
+        rest.push([member, attr ?? (place === null ? name : `${place}__${name}`)])
       }
     }
   }

@@ -215,15 +215,19 @@ async function idsOfTenant({ postgres }: World): Promise<string[]> {
 
 t.test('no field takes what does not fit, and nothing of such a body is stored', async (t) => {
   const world = await openWorld(t)
-  const operations = managementOperations(world.management).filter(
-    (operation) => operation.body !== null && !isPublic(operation),
-  )
+  const operations = managementOperations(world.management).filter((operation) => operation.body !== null)
   const before = await snapshot(world.postgres)
   let count = 0
+  const walked = new Set<unknown>()
   for (const operation of operations) {
     const schema = operation.body as InputSchema // not null, and a TypeBox schema is a JSON Schema
     const path = fill(operation, ids.ours, ids.ourProject, nobodysId)
-    for (const { name, body, code, attr } of faultsOf(schema, texts, operation.method === 'PATCH')) {
+    // Of a schema that was walked already, one fault of each field shows that this operation reads by it.
+    const faults = faultsOf(schema, texts, operation.method === 'PATCH').filter(
+      ({ attr }, index, all) => !walked.has(schema) || all[index - 1]?.attr !== attr,
+    )
+    walked.add(schema)
+    for (const { name, body, code, attr } of faults) {
       laterBy(world, 1_000)
       const { status, text } = await ask(world, operation, path, 'phx_owner', body)
       count++
@@ -242,7 +246,7 @@ t.test('no field takes what does not fit, and nothing of such a body is stored',
     )
     if (status >= 500) t.fail(`${operation.method} ${operation.path} __proto__: ${status} ${text}`)
   }
-  t.ok(count > 300, `${count} bodies`)
+  t.ok(count > 800, `${count} bodies`)
   t.equal(Reflect.get({}, 'level') ?? Reflect.get({}, 'x'), undefined)
   // The hostile bodies hold nothing that may be written: a PATCH with them changes nothing but its moment.
   const after = await snapshot(world.postgres)

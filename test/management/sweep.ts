@@ -32,95 +32,190 @@ export function hasInnerId(operation: Operation): boolean {
 
 /** A value that fits; `texts` has those of fields that a schema does not say everything about. */
 export function sample(schema: InputSchema, texts: Readonly<Record<string, unknown>> = {}): unknown {
-  if (schema.anyOf !== undefined) return sample(schema.anyOf[0] ?? {}, texts)
+  return sampleOf(schema, texts, false, 0)
+}
+
+/** The same with every field; variant 1 differs from variant 0 wherever the schema leaves a choice. */
+export function sampleAll(
+  schema: InputSchema,
+  texts: Readonly<Record<string, unknown>>,
+  variant: 0 | 1,
+): Record<string, unknown> {
+  return sampleOf(schema, texts, true, variant) as Record<string, unknown> // of an object's schema
+}
+
+function sampleOf(
+  schema: InputSchema,
+  texts: Readonly<Record<string, unknown>>,
+  isWhole: boolean,
+  variant: 0 | 1,
+): unknown {
+  const choices = schema.anyOf?.filter((one) => one.type !== 'null')
+  if (choices !== undefined) {
+    return sampleOf(choices[variant] ?? choices[0] ?? {}, texts, isWhole, variant)
+  }
   if (schema.const !== undefined) return schema.const
-  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.enum !== undefined) return schema.enum[variant] ?? schema.enum[0]
   switch (schema.type) {
     case 'object':
       return Object.fromEntries(
         Object.entries(schema.properties ?? {})
-          .filter(([name]) => schema.required?.includes(name))
-          .map(([name, field]) => [name, texts[name] ?? sample(field, texts)]),
+          .filter(([name]) => isWhole || schema.required?.includes(name))
+          .map(([name, field]) => [name, texts[name] ?? sampleOf(field, texts, isWhole, variant)]),
       )
     case 'array':
-      return []
+      return isWhole ? [sampleOf(schema.items ?? {}, texts, isWhole, variant)] : []
     case 'integer':
     case 'number':
-      return schema.minimum ?? 1
+      return (schema.minimum ?? 1) + variant
     case 'boolean':
-      return true
+      return variant === 0
     case 'string':
-      return sampleText(schema.format)
+      return sampleText(schema.format, variant)
     default:
       return null
   }
 }
 
-function sampleText(format: string | undefined): string {
+function sampleText(format: string | undefined, variant: 0 | 1): string {
   switch (format) {
     case 'uuid':
-      return '00000000-0000-4000-8000-0000000000aa'
+      return `00000000-0000-4000-8000-0000000000a${variant}`
     case 'email':
-      return 'sample@spate.example'
+      return `sample${variant}@spate.example`
     case 'uri':
-      return 'https://192.0.2.7/'
+      return `https://192.0.2.7/${variant}`
     case 'date-time':
-      return '2030-01-01T00:00:00Z'
+      return `203${variant}-01-01T00:00:00Z`
     default:
-      return 'sample'
+      return `sample${variant}`
   }
 }
 
-/** What is wrong with each field of a body in turn, all others as they should be. */
+/** Names of the fields of a body, nested ones too, as `attr` has them; an element of a list is the first. */
+export function fieldsOf(schema: InputSchema, attr = ''): string[] {
+  const below = [...(schema.anyOf ?? []), ...(schema.items === undefined ? [] : [schema.items])]
+  const named = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const path = attr === '' ? name : `${attr}__${name}`
+    return [path, ...fieldsOf(field, path)]
+  })
+  const isItem = (one: InputSchema): boolean => one === schema.items
+  return [...named, ...below.flatMap((one) => fieldsOf(one, isItem(one) ? prefixed(attr, '0') : attr))]
+}
+
+/** What is wrong with each field of a body in turn, nested ones too, all others as they should be. */
 export function faultsOf(
   schema: InputSchema,
   texts: Readonly<Record<string, unknown>>,
   isPartial: boolean,
 ): Fault[] {
+  if (schema.items !== undefined) return itemFaults(schema.items, '', texts)
   const base = isPartial ? {} : (sample(schema, texts) as object) // of an object's schema
-  return Object.entries(schema.properties ?? {}).flatMap(([attr, field]) => {
-    const isRequired = schema.required?.includes(attr) === true && field.default === undefined
-    const { [attr]: _, ...rest } = base as Record<string, unknown>
-    const missing = isRequired ? [{ name: 'missing', body: rest, code: 'required', attr }] : []
-    const wrong = wrongValues(field).map(([name, value, code]) => {
-      return { name: `${attr} ${name}`, body: { ...base, [attr]: value }, code, attr }
+  return objectFaults(schema, base, '', texts)
+}
+
+function objectFaults(
+  schema: InputSchema,
+  base: object,
+  attr: string,
+  texts: Readonly<Record<string, unknown>>,
+): Fault[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const path = prefixed(attr, name)
+    const isRequired = schema.required?.includes(name) === true && field.default === undefined
+    const { [name]: _, ...rest } = base as Record<string, unknown>
+    const missing = isRequired ? [{ name: `${path} missing`, body: rest, code: 'required', attr: path }] : []
+    const wrong = wrongValues(field).map(([kind, value, code]) => {
+      return { name: `${path} ${kind}`, body: { ...base, [name]: value }, code, attr: path }
     })
-    return [...missing, ...wrong]
+    const below = belowFaults(field, path, texts).map((fault) => {
+      return { ...fault, body: { ...base, [name]: fault.body } }
+    })
+    return [...missing, ...wrong, ...below]
   })
 }
 
-function wrongValues(field: InputSchema): [name: string, value: unknown, code: string][] {
+/** What is wrong within a field: members of an object, elements of a list. The body of each is the field's value. */
+function belowFaults(field: InputSchema, attr: string, texts: Readonly<Record<string, unknown>>): Fault[] {
+  const others = (field.anyOf ?? [field]).filter((one) => one.type !== 'null')
+  const [only] = others
+  if (only === undefined || others.length > 1) return []
+  if (only.properties !== undefined) {
+    const base = { ...(sample(only, texts) as object), ...Object(texts[attr]) }
+    return objectFaults(only, base, attr, texts)
+  }
+  return only.items === undefined ? [] : itemFaults(only.items, attr, texts)
+}
+
+function itemFaults(items: InputSchema, attr: string, texts: Readonly<Record<string, unknown>>): Fault[] {
+  const path = prefixed(attr, '0')
+  const wrong = wrongValues(items).map(([kind, value, code]): Fault => {
+    return { name: `${path} ${kind}`, body: [value], code, attr: path }
+  })
+  const below = belowFaults(items, path, texts).map((fault) => ({ ...fault, body: [fault.body] }))
+  return [...wrong, ...below]
+}
+
+function prefixed(attr: string, name: string): string {
+  return attr === '' ? name : `${attr}__${name}`
+}
+
+type WrongValue = readonly [name: string, value: unknown, code: string]
+
+function wrongValues(field: InputSchema): WrongValue[] {
   const alternatives = field.anyOf ?? []
   const others = alternatives.filter((one) => one.type !== 'null')
   const isNullable = others.length < alternatives.length
-  const values: [string, unknown, string][] = isNullable || isAny(field) ? [] : [['null', null, 'null']]
+  const values: WrongValue[] = isNullable || isAny(field) ? [] : [['null', null, 'null']]
   if (others.length === 1) return [...values, ...wrongValues(others[0]!).filter(([name]) => name !== 'null')]
   if (field.enum !== undefined || field.const !== undefined || others.some((one) => one.const !== undefined))
-    return [...values, ['choice', 'no such choice', 'invalid_choice']]
+    return [...values, ['choice', 'no such choice', 'invalid_choice'], ['list', [], 'invalid_choice']]
   if (others.length > 1) return [...values, ['scalar', 'x', 'invalid_input']]
   switch (field.type) {
-    case 'string': {
-      values.push(['list', [], 'invalid_input'], ['boolean', true, 'invalid_input'])
-      values.push(['NUL', 'a\0', 'invalid_input'], ['half a character', '\ud800', 'invalid_input'])
-      if (field.maxLength !== undefined) values.push(['long', 'a'.repeat(field.maxLength + 1), 'max_length'])
-      if (field.minLength !== undefined) values.push(['blank', ' ', 'blank'])
-      return values
-    }
+    case 'string':
+      return [...values, ...wrongTexts(field)]
     case 'integer':
     case 'number':
-      values.push(['text', 'x', 'invalid_input'], ['object', {}, 'invalid_input'])
+      values.push(
+        ['text', 'x', 'invalid_input'],
+        ['object', {}, 'invalid_input'],
+        ['empty', '', 'invalid_input'],
+      )
+      values.push(['boolean', true, 'invalid_input'])
       if (field.maximum !== undefined) values.push(['large', field.maximum + 1, 'max_value'])
       if (field.minimum !== undefined) values.push(['small', field.minimum - 1, 'min_value'])
       return values
     case 'boolean':
-      return [...values, ['text', 'maybe', 'invalid_input'], ['object', {}, 'invalid_input']]
+      return [
+        ...values,
+        ['text', 'maybe', 'invalid_input'],
+        ['object', {}, 'invalid_input'],
+        ['empty', '', 'invalid_input'],
+      ]
     case 'array':
-      return [...values, ['text', 'x', 'not_a_list'], ['object', {}, 'not_a_list']]
+      values.push(['text', 'x', 'not_a_list'], ['object', {}, 'not_a_list'])
+      if (field.maxItems !== undefined && field.maxItems <= 20_000)
+        values.push(['long', Array<null>(field.maxItems + 1).fill(null), 'max_length'])
+      return values
     case 'object':
       return [...values, ['text', 'x', 'invalid_input'], ['list', [], 'invalid_input']]
     default:
       return values
   }
+}
+
+/** Formats whose texts are never blank; an address may be left so. */
+const filledFormats = ['uuid', 'date-time']
+
+function wrongTexts({ format, minLength, maxLength }: InputSchema): WrongValue[] {
+  const values: WrongValue[] = [['list', [], 'invalid_input']]
+  values.push(['boolean', true, 'invalid_input'], ['object', {}, 'invalid_input'])
+  values.push(['NUL', 'a\0', 'invalid_input'], ['half a character', '\ud800', 'invalid_input'])
+  if (maxLength !== undefined) values.push(['long', 'a'.repeat(maxLength + 1), 'max_length'])
+  if (minLength !== undefined) values.push(['blank', ' ', 'blank'], ['empty', '', 'blank'])
+  if (format !== undefined) values.push(['format', 'x', 'invalid_input'], ['number', 7, 'invalid_input'])
+  if (filledFormats.includes(format ?? '')) values.push(['empty', '', 'invalid_input'])
+  return values
 }
 
 function isAny(field: InputSchema): boolean {
