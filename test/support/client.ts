@@ -45,8 +45,8 @@ export interface TestServer {
   storedEvents(filter: EventFilter): Promise<StoredEvent[]>
 }
 
-/** Connects to a server that was started with the keys above. */
-export function connectTo(port: number): TestServer {
+/** Connects to a server that was started with the keys above. `isSettled` tells what `settled` waits for. */
+export function connectTo(port: number, isSettled: (() => boolean) | null = null): TestServer {
   const url = `http://127.0.0.1:${port}`
 
   const post: TestServer['post'] = (path, body, headers = {}) =>
@@ -69,13 +69,12 @@ export function connectTo(port: number): TestServer {
 
   // An answer follows the commit to the journal, so what is acknowledged and not yet readable shows as lag; and what a
   // step changed of persons is known to wait for the mirror as soon as the step is known to be done.
-  async function settled(): Promise<void> {
-    await until(async () => {
-      const { text } = await get('/metrics')
-      const lags = text.match(/^spate_((events|persons)_lag_bytes{.*}|mirror_waiting_changes) \d+$/gm) ?? []
-      return lags.length === 5 && lags.every((lag) => lag.endsWith(' 0'))
-    })
+  async function hasNoLag(): Promise<boolean> {
+    const { text } = await get('/metrics')
+    const lags = text.match(/^spate_((events|persons)_lag_bytes{.*}|mirror_waiting_changes) \d+$/gm) ?? []
+    return lags.length === 5 && lags.every((lag) => lag.endsWith(' 0'))
   }
+  const settled = (): Promise<void> => until(isSettled ?? hasNoLag)
 
   return {
     url,
