@@ -20,12 +20,15 @@ const hashSeed = 0x811c9dc5
 const hashFactor = 0x01000193
 
 /**
- * Hashes of the keys whose values do not count, each in the slot of its low bits; of two in one slot the first would
- * count, which is only slower. `$os_name` counts: an empty one derives nothing.
+ * Hashes of the keys whose values do not count, each in the first free slot from that of its low bits on; 0 is a free
+ * one. `$os_name` counts: an empty one derives nothing.
  */
-const skippedSlots = new Int32Array(1024)
+const skippedSlots = new Int32Array(256)
 for (const key of suppressedKeys) {
-  if (key !== '$os_name') skippedSlots[slotOf(hashOfKey(key))] = hashOfKey(key)
+  const hash = hashOfKey(key)
+  let slot = slotOf(hash)
+  while (skippedSlots[slot] !== 0) slot = nextSlot(slot)
+  if (key !== '$os_name') skippedSlots[slot] = hash
 }
 
 /**
@@ -46,7 +49,7 @@ export function columnDigest(batch: EventBatch, index: number, countsAll: boolea
     high = Math.imul(high ^ key, 0x5bd1e995)
     at += 2
     const valueEnd = endOfValue(bytes, at)
-    if (countsAll || skippedSlots[slotOf(key)] !== key) {
+    if (countsAll || !isSkipped(key)) {
       for (; at < valueEnd; at++) {
         low = Math.imul(low ^ bytes[at]!, hashFactor)
         high = Math.imul(high, 0x5bd1e995) + bytes[at]! + (high >>> 15)
@@ -57,8 +60,18 @@ export function columnDigest(batch: EventBatch, index: number, countsAll: boolea
   return (low >>> 0) * 0x20_0000 + ((high >>> 11) | 1)
 }
 
+function isSkipped(key: number): boolean {
+  let slot = slotOf(key)
+  while (skippedSlots[slot] !== 0 && skippedSlots[slot] !== key) slot = nextSlot(slot)
+  return skippedSlots[slot] === key
+}
+
 function slotOf(hash: number): number {
   return (hash ^ (hash >>> 16)) & (skippedSlots.length - 1)
+}
+
+function nextSlot(slot: number): number {
+  return (slot + 1) & (skippedSlots.length - 1)
 }
 
 function hashOfKey(key: string): number {

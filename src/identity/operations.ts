@@ -41,7 +41,7 @@ export interface Operation {
   readonly index: number
   readonly kind: OperationKind
   readonly distinctId: string
-  /** Of what an update or a set says (column-digest.ts); 0 for others. */
+  /** Of what the event says of its person (column-digest.ts), if that is all it does; else 0. */
   readonly digest: number
   readonly hasGroups: boolean
   /** The id to join with distinctId. */
@@ -118,10 +118,26 @@ function readOperation(batch: EventBatch, index: number, flags: number): Operati
     index,
     kind,
     distinctId: textValue(batch.text.distinctId, index),
-    digest: kind === 'update' || kind === 'set' ? columnDigest(batch, index, kind === 'set') : 0,
+    digest: digestOf(kind, batch, index, otherId),
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,
+  }
+}
+
+function digestOf(kind: OperationKind, batch: EventBatch, index: number, otherId: string | null): number {
+  switch (kind) {
+    case 'update':
+      return columnDigest(batch, index, false)
+    case 'identify':
+    case 'alias':
+    case 'merge':
+      // One that names no other id does what a set does.
+      return otherId === null ? columnDigest(batch, index, true) : 0
+    case 'set':
+      return columnDigest(batch, index, true)
+    default:
+      return 0
   }
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { columnDigest } from '../../src/identity/column-digest.ts'
+import { suppressedKeys } from '../../src/identity/suppression.ts'
 import { capturedBatch } from './captured.ts'
 
 function digest(properties: Record<string, unknown>, countsAll = false): number {
@@ -34,6 +35,13 @@ t.test('differs for everything that may change the person', async (t) => {
   ]
   const digests = new Set([digest(page), ...others.map((other) => digest(other))])
   t.equal(digests.size, others.length + 1)
+})
+
+t.test('is the same whatever a suppressed property says', async (t) => {
+  for (const key of suppressedKeys) {
+    if (key !== '$os_name')
+      t.equal(digest({ ...page, [key]: 'one' }), digest({ ...page, [key]: 'other' }), key)
+  }
 })
 
 t.test('counts $os_name, which derives nothing when it is empty', async (t) => {

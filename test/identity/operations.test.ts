@@ -60,6 +60,18 @@ t.test('drops identity events without person processing before they get here (84
   t.equal(capturedBatch([{ event: '$identify', distinct_id: 'a', properties }]), null)
 })
 
+t.test('gives an identity event that joins nothing the digest of what it says', async (t) => {
+  const $set = { plan: 'free' }
+  const batch = batchOf([
+    { event: '$identify', distinct_id: 'a', properties: { $set } },
+    { event: '$set', distinct_id: 'a', properties: { $set } },
+    { event: '$create_alias', distinct_id: 'a', properties: { $set, alias: 'b' } },
+  ])
+  const [identify, set, alias] = readOperations(batch, null, 0, 3).operations.map(({ digest }) => digest)
+  t.equal(identify, set)
+  t.equal(alias, 0)
+})
+
 t.test('reads what identity events name', async (t) => {
   const batch = batchOf([
     { event: '$identify', distinct_id: 'a', properties: { $anon_distinct_id: 'anon' } },
