@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { captureRoutes } from './capture/capture-routes.ts'
 import { type DecodePool, openDecodePool } from './capture/decode-pool.ts'
 import type { IntakeOptions } from './capture/intake.ts'
-import { type Config, decodeThreadCount, duckdbMemoryLimitBytes } from './config.ts'
+import { type Config, decodeThreadCount, duckdbMemoryLimitBytes, duckdbThreadCount } from './config.ts'
 import { takeDataDir } from './data-dir.ts'
 import { type Database, openDatabase } from './database.ts'
 import { ServiceError } from './errors.ts'
@@ -134,7 +134,7 @@ async function openRooms(
     journalDir,
     journal,
     memoryLimitBytes: duckdbMemoryLimitBytes(config),
-    threads: config.duckdbThreads,
+    threads: duckdbThreadCount(config),
     selectLimits: { msMax: config.queryMsMax, memoryBytesMax: config.queryMemoryBytes },
     killAt: config.crashAt,
     log,

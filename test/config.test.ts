@@ -5,6 +5,7 @@ import {
   childEnvironment,
   decodeThreadCount,
   duckdbMemoryLimitBytes,
+  duckdbThreadCount,
   environmentProblem,
   loadConfig,
   settings,
@@ -68,6 +69,8 @@ t.test('no two settings share a name', async (t) => {
 t.test('threads and memory follow the machine unless they are set', async (t) => {
   t.equal(decodeThreadCount(loadConfig({})), Math.max(1, cpus().length - 1))
   t.equal(decodeThreadCount(loadConfig({ DECODE_THREADS: '3' })), 3)
+  t.equal(duckdbThreadCount(loadConfig({})), Math.max(1, Math.floor(cpus().length / 2)))
+  t.equal(duckdbThreadCount(loadConfig({ DUCKDB_THREADS: '3' })), 3)
   t.ok(duckdbMemoryLimitBytes(loadConfig({})) <= Math.min(totalmem() / 4, 1024 ** 3))
   t.equal(duckdbMemoryLimitBytes(loadConfig({ DUCKDB_MEMORY_LIMIT: '500000000' })), 500_000_000)
 })
