@@ -9,8 +9,7 @@ import type { EventBatch } from '../src/capture/event-batch.ts'
 import { fold } from '../src/identity/fold.ts'
 import { idsToLoad } from '../src/identity/ids-to-load.ts'
 import type { Known, KnownProject, Person } from '../src/identity/known.ts'
-import { readOperations } from '../src/identity/operations.ts'
-import { capturedBatch, type SentEvent } from '../test/identity/captured.ts'
+import { capturedBatch, inputOf, type SentEvent } from '../test/identity/captured.ts'
 import { checkHistory } from '../test/identity/check-history.ts'
 import { history } from '../test/identity/histories.ts'
 import { machineMs } from './clock.ts'
@@ -108,7 +107,7 @@ function batchOf(count: number, make: (index: number) => SentEvent): EventBatch 
 
 /** Folds a batch; the persons it changes are kept in `persons`, unless that is null. */
 export function foldBatch(known: Known, batch: EventBatch, persons: Map<string, Person> | null): void {
-  const inputs = [readOperations(batch, null, 0, batch.header.count)]
+  const inputs = [inputOf(batch)]
   idsToLoad(inputs)
   const changes = fold(known, inputs)
   if (persons === null) return

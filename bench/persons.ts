@@ -10,11 +10,11 @@
 import { join } from 'node:path'
 import { forLanes, type Offsets } from '../src/consumer/offset.ts'
 import { bornIdOf } from '../src/identity/born-id.ts'
-import { readOperations, type StepInput } from '../src/identity/operations.ts'
+import type { UnreadInput } from '../src/identity/operations.ts'
 import { PostgresStore } from '../src/persons/postgres-store.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../src/postgres/pool.ts'
-import { capturedBatch, type SentEvent } from '../test/identity/captured.ts'
+import { capturedBatch, rangeOf, type SentEvent } from '../test/identity/captured.ts'
 import { addProjects } from '../test/persons/world.ts'
 import { machineMs } from './clock.ts'
 import { visit } from './identity.ts'
@@ -121,7 +121,7 @@ async function measure(
         from: offsets,
         to,
         marks: forLanes(() => null),
-        inputs: inputs(),
+        inputs,
         gaps: [],
         setAside: [],
         spikes: [],
@@ -160,15 +160,13 @@ function describe(samples: readonly Sample[]): string {
   return `${costs}: ${rate} events/s (wall clock ${wall.toFixed(1)} µs)`
 }
 
-/** Captures events, and returns what reads their operations: that is the persons thread's work and measured. */
-function inputsOf(count: number, make: () => SentEvent): () => StepInput[] {
-  const batches = Array.from({ length: Math.ceil(count / batchEvents) }, (_, index) => {
+function inputsOf(count: number, make: () => SentEvent): UnreadInput[] {
+  return Array.from({ length: Math.ceil(count / batchEvents) }, (_, index) => {
     const size = Math.min(batchEvents, count - index * batchEvents)
     const batch = capturedBatch(Array.from({ length: size }, make))
     if (batch === null) throw new Error('capture dropped every event')
-    return batch
+    return rangeOf(batch)
   })
-  return () => batches.map((batch) => readOperations(batch, null, 0, batch.header.count))
 }
 
 /** Places that no journal has: only that they move on counts here. */

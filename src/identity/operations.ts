@@ -76,21 +76,34 @@ export interface DeleteProjectInput {
 
 export type StepInput = EventsInput | DeletePersonInput | DeleteProjectInput
 
-/**
- * Reads the operations of events [from, to). `duplicates` has bit i & 7 of byte i >> 3 set for a duplicate i, and is
- * null when there is none.
- */
+/** Events [from, to) of a batch, whose operations were not read yet. */
+export interface EventsRange {
+  readonly kind: 'events'
+  readonly batch: EventBatch
+  /** Bit i & 7 of byte i >> 3 is set for a duplicate i; null when there is none. */
+  readonly duplicates: Uint8Array | null
+  readonly from: number
+  readonly to: number
+}
+
+export type UnreadInput = EventsRange | DeletePersonInput | DeleteProjectInput
+
+/** Reads all of an input. */
+export function readInput(input: UnreadInput): StepInput {
+  return input.kind === 'events' ? readOperations(input, null) : input
+}
+
+/** Reads the operations of a range; `isPassed` has 1 for each event of it that is known to do nothing. */
 export function readOperations(
-  batch: EventBatch,
-  duplicates: Uint8Array | null,
-  from: number,
-  to: number,
+  { batch, duplicates, from, to }: EventsRange,
+  isPassed: Uint8Array | null,
 ): EventsInput {
   const operations: Operation[] = []
   let eventCount = 0
   for (let index = from; index < to; index++) {
     if (duplicates !== null && (duplicates[index >> 3]! & (1 << (index & 7))) !== 0) continue
     eventCount++
+    if (isPassed !== null && isPassed[index - from] === 1) continue
     const flags = batch.flags[index]!
     if ((flags & EventFlag.anonymous) === 0) operations.push(readOperation(batch, index, flags))
   }
@@ -141,21 +154,14 @@ function digestOf(kind: OperationKind, batch: EventBatch, index: number, otherId
   }
 }
 
-/** The name is made a string only when it has the length of one that matters. */
-function kindOf(batch: EventBatch, index: number): OperationKind {
-  const { ends } = batch.text.event
-  const length = ends[index]! - (index === 0 ? 0 : ends[index - 1]! + 1)
-  switch (length) {
-    case 4:
-    case 9:
-    case 10:
-    case 12:
-    case 13:
-    case 14:
-    case 18: {
-      const kind = kindsByName.get(textValue(batch.text.event, index))
-      if (kind !== undefined) return kind
-    }
+/** What the event is by its name, which is made a string only when it looks like one that matters. */
+export function kindOf(batch: EventBatch, index: number): OperationKind {
+  const { bytes, ends } = batch.text.event
+  const start = index === 0 ? 0 : ends[index - 1]! + 1
+  const length = ends[index]! - start
+  if (length < lookLengthMax && looks[lookOf(length, bytes[start + 1]!)] === 1) {
+    const kind = kindsByName.get(textValue(batch.text.event, index))
+    if (kind !== undefined) return kind
   }
   return isColumnEmpty(batch, index) ? 'plain' : 'update'
 }
@@ -170,6 +176,15 @@ const kindsByName: ReadonlyMap<string, OperationKind> = new Map([
   ['$groupidentify', 'group'],
   ['$merge_dangerously', 'merge'],
 ])
+
+/** Names of other events seldom have both the length and the second letter of one of them. */
+const lookLengthMax = 32
+const looks = new Uint8Array(lookLengthMax * 256)
+for (const name of kindsByName.keys()) looks[lookOf(name.length, name.charCodeAt(1))] = 1
+
+function lookOf(length: number, secondByte: number): number {
+  return length * 256 + secondByte
+}
 
 function isColumnEmpty(batch: EventBatch, index: number): boolean {
   const { ends } = batch.text.person

@@ -4,7 +4,7 @@ import { openEventBatch } from '../capture/event-batch.ts'
 import { decodeCommand } from '../consumer/command.ts'
 import { type Marks, markOf } from '../consumer/mark.ts'
 import { forLanes, type Offset, type Offsets, type Positions } from '../consumer/offset.ts'
-import { readOperations, type StepInput } from '../identity/operations.ts'
+import type { UnreadInput } from '../identity/operations.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import type { LaneGap } from './persons-store.ts'
 import type { Spikes } from './spikes.ts'
@@ -28,7 +28,7 @@ export interface Turn {
 
 export interface Gathered {
   readonly to: Record<Lane, Offset>
-  readonly inputs: StepInput[]
+  readonly inputs: UnreadInput[]
   readonly gaps: LaneGap[]
   /** Events and commands taken, whatever became of them. */
   events: number
@@ -119,12 +119,12 @@ function takeRecord(
   if (record.kind === 'command') {
     const { command: kind, ...command } = decodeCommand(record.payload)
     // The fold's inputs have the commands' names and fields.
-    step.inputs.push({ kind, ...command } as StepInput)
+    step.inputs.push({ kind, ...command } as UnreadInput)
     step.events++
   } else {
     const to = Math.min(record.eventCount, from + eventsUpTo - step.events)
     const batch = openEventBatch(record.payload)
-    step.inputs.push(readOperations(batch, record.duplicates, from, to))
+    step.inputs.push({ kind: 'events', batch, duplicates: record.duplicates, from, to })
     spikes.count(batch, record.duplicates, from, to)
     step.events += to - from
     if (to < record.eventCount) {

@@ -1,83 +1,68 @@
 // Loads what a step must know: set by set, a handful of statements however many ids the step names, and only rows that
 // are not remembered from earlier steps.
 
-import { type IdsToLoad, personsToLoadWhole } from '../identity/ids-to-load.ts'
-import type { Group, Known, KnownProject, Person } from '../identity/known.ts'
+import { type IdsToLoad, idsToLoad, personsToLoadWhole } from '../identity/ids-to-load.ts'
+import type { Known, Person } from '../identity/known.ts'
+import type { StepInput, UnreadInput } from '../identity/operations.ts'
 import { type Said, SeenPerson, saidByOwner } from '../identity/seen-person.ts'
-import { assert } from '../lib/assert.ts'
 import type { Micros } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
+import { LoadedProject } from './loaded-project.ts'
 import type { PersonCache } from './person-cache.ts'
+import { Repeats } from './repeats.ts'
 
 /** The largest properties there are: identity's limit, and what printing may add. */
 const rowBytesMax = 768 * 1024
 
-/** One project while it is loaded, and as the fold sees it afterwards. */
-class LoadedProject implements KnownProject {
-  readonly ids: IdsToLoad
-  readonly hasEvents: boolean
-  readonly groupTypes = new Map<string, number>()
-  readonly persons = new Map<string, Person>()
-  /** Uuids of the owners of `ids.distinctIds`. */
-  readonly owners = new Map<string, string>()
-  readonly distinctIds = new Map<string, string[]>()
-  readonly groups = new Map<string, Group>()
-
-  constructor(ids: IdsToLoad, hasEvents: boolean) {
-    this.ids = ids
-    this.hasEvents = hasEvents
-  }
-
-  person(distinctId: string): Person | null {
-    const owner = this.owners.get(distinctId)
-    return owner === undefined ? null : this.personByUuid(owner)
-  }
-
-  personByUuid(uuid: string): Person | null {
-    return this.persons.get(uuid) ?? null
-  }
-
-  distinctIdsOf(personUuid: string): readonly string[] {
-    const distinctIds = this.distinctIds.get(personUuid)
-    // Going on without them would leave ids behind that belong to nobody.
-    assert(distinctIds !== undefined, 'the ids of a person that goes away were loaded')
-    return distinctIds
-  }
-
-  group(type: string, key: string): Group | null {
-    return this.groups.get(`${this.groupTypes.get(type)} ${key}`) ?? null
-  }
-}
-
-export interface LoadedKnown extends Known {
+export interface Loaded {
+  readonly known: Known
+  /** What is to be folded over it. */
+  readonly inputs: readonly StepInput[]
   /** Tells the cache what persons have seen in the step, before it hears what the step has changed. */
   noteSeen(): void
 }
 
 /**
- * Loads what `wanted` lists within the running transaction, and keeps the projects from being deleted until its end.
+ * Loads what a step needs within the running transaction, and keeps the projects from being deleted until its end.
  * Returns null when the properties of persons that are not in the cache come to more than `bytesMax`.
  */
 export async function loadKnown(
   session: Session,
   cache: PersonCache,
-  wanted: readonly IdsToLoad[],
+  step: readonly UnreadInput[],
   bytesMax: number,
-): Promise<LoadedKnown | null> {
-  const projects = await loadProjects(session, wanted)
+): Promise<Loaded | null> {
+  const repeats = new Repeats(cache, step)
+  const projects = await loadProjects(session, idsToLoad(repeats.inputs()))
   await loadOwners(session, cache, projects)
+  if (repeats.takeBack(touchedPersons(projects))) {
+    for (const ids of idsToLoad(repeats.inputs())) {
+      const project = projects.get(ids.projectId)
+      if (project !== undefined) project.ids = ids
+    }
+    await loadOwners(session, cache, projects)
+  }
   const missing = missingPersons(cache, projects)
   if (await areTooLarge(session, missing, bytesMax)) return null
   await loadPersons(session, cache, projects, missing)
   await loadWholePersons(session, projects)
   await loadGroups(session, projects)
   return {
-    project: (projectId) => projects.get(projectId) ?? null,
+    known: { project: (projectId) => projects.get(projectId) ?? null },
+    inputs: repeats.inputs(),
     noteSeen(): void {
       for (const { persons } of projects.values()) {
         for (const person of persons.values()) if (!(person instanceof SeenPerson)) cache.noteSeen(person)
       }
     },
+  }
+}
+
+/** Uuids of the persons that the events or the deletions of the step may change. */
+function* touchedPersons(projects: ReadonlyMap<number, LoadedProject>): Generator<string> {
+  for (const { owners, ids } of projects.values()) {
+    yield* owners.values()
+    yield* ids.personUuids
   }
 }
 
@@ -106,7 +91,7 @@ async function loadProjects(
   return projects
 }
 
-/** Finds the uuids that the wanted distinct_ids lead to. */
+/** Finds the uuids that the wanted distinct_ids lead to, unless they were looked for before. */
 async function loadOwners(
   session: Session,
   cache: PersonCache,
@@ -114,8 +99,10 @@ async function loadOwners(
 ): Promise<void> {
   const projectIds: number[] = []
   const distinctIds: string[] = []
-  for (const [projectId, { ids, owners }] of projects) {
+  for (const [projectId, { ids, owners, lookedFor }] of projects) {
     for (const distinctId of ids.distinctIds.keys()) {
+      if (lookedFor.has(distinctId)) continue
+      lookedFor.add(distinctId)
       const owner = cache.ownerOf(projectId, distinctId)
       if (owner !== null) owners.set(distinctId, owner)
       else {

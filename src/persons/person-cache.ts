@@ -49,6 +49,24 @@ export class PersonCache {
     return this.#owners.get(this.#key, this.#value) ? formatUuid(this.#valueBytes, 0) : null
   }
 
+  /**
+   * Copies the uuid of the person that owns an id into `owner`; the id is told by the uuid that it was born to, the
+   * four words at `at`. Returns false when the owner is not known here.
+   */
+  ownerOfBorn(bornIds: Uint32Array, at: number, owner: Uint32Array): boolean {
+    for (let word = 0; word < 4; word++) this.#key[word] = bornIds[at + word]!
+    return this.#owners.get(this.#key, owner)
+  }
+
+  /** Whether it is known here that the person has seen an event with this digest. */
+  hasSeen(owner: Uint32Array, digest: number): boolean {
+    if (!this.#seen.get(owner, this.#value)) return false
+    const high = Math.floor(digest / wordRange)
+    const low = digest >>> 0
+    const [lastHigh, lastLow, beforeHigh, beforeLow] = this.#value
+    return (lastLow === low && lastHigh === high) || (beforeLow === low && beforeHigh === high)
+  }
+
   person(uuid: string): Person | null {
     const young = this.#young.persons.get(uuid)
     if (young !== undefined) return young

@@ -4,7 +4,7 @@
 import type { Marks } from '../consumer/mark.ts'
 import type { Offset, Offsets } from '../consumer/offset.ts'
 import type { Warning } from '../identity/changes.ts'
-import type { StepInput } from '../identity/operations.ts'
+import type { UnreadInput } from '../identity/operations.ts'
 import type { JournalGap, Lane } from '../journal/journal.ts'
 import type { Touched } from './touched.ts'
 
@@ -34,7 +34,7 @@ export interface PersonsStep {
   /** Of the last record of each lane that is in the step; null for a lane without one. */
   readonly marks: Marks
   /** In the order in which they are applied. */
-  readonly inputs: readonly StepInput[]
+  readonly inputs: readonly UnreadInput[]
   readonly gaps: readonly LaneGap[]
   readonly setAside: readonly SetAsideEvent[]
   /** At most one for each project. */

@@ -8,13 +8,12 @@
 import { ServiceError } from '../errors.ts'
 import type { Changes, Warning } from '../identity/changes.ts'
 import { fold } from '../identity/fold.ts'
-import { idsToLoad } from '../identity/ids-to-load.ts'
 import type { Known } from '../identity/known.ts'
 import { killPoint } from '../kill-point.ts'
 import { assert } from '../lib/assert.ts'
 import type { HeldSession, Postgres, Session } from '../postgres/pool.ts'
 import { FoldError } from './failure.ts'
-import { loadKnown } from './load.ts'
+import { type Loaded, loadKnown } from './load.ts'
 import { PersonCache } from './person-cache.ts'
 import type { ChangesEnd, PersonsStep, PersonsStore, StoredProgress } from './persons-store.ts'
 import { moveProgress, readProgress } from './progress.ts'
@@ -105,12 +104,12 @@ export class PostgresStore implements PersonsStore {
     await session.query('begin')
     await moveProgress(session, this.#epoch, step)
     const bytesMax = isDivisible(step) ? this.#options.loadedBytesMax : Number.POSITIVE_INFINITY
-    const known = await loadKnown(session, this.#cache, idsToLoad(step.inputs), bytesMax)
-    if (known === null) {
+    const loaded = await loadKnown(session, this.#cache, step.inputs, bytesMax)
+    if (loaded === null) {
       await session.query('rollback')
       return null
     }
-    const changes = withSpikes(foldOf(known, step), known, step.spikes)
+    const changes = withSpikes(foldOf(loaded), loaded.known, step.spikes)
     const told = await saveChanges(session, changes)
     await saveRemarks(session, step)
     killPoint(killAt, 'in_persons_save')
@@ -119,7 +118,7 @@ export class PostgresStore implements PersonsStore {
     await commit
     killPoint(killAt, 'after_persons_commit')
     this.#changes = told ?? this.#changes
-    known.noteSeen()
+    loaded.noteSeen()
     this.#cache.apply(changes)
     return changes
   }
@@ -144,12 +143,12 @@ async function takeLock(session: Session): Promise<void> {
 
 /** Whether the step could be made smaller. */
 function isDivisible({ inputs }: PersonsStep): boolean {
-  let operationCount = 0
-  for (const input of inputs) operationCount += input.kind === 'events' ? input.operations.length : 1
-  return operationCount > 1
+  let count = 0
+  for (const input of inputs) count += input.kind === 'events' ? input.to - input.from : 1
+  return count > 1
 }
 
-function foldOf(known: Known, { inputs }: PersonsStep): Changes {
+function foldOf({ known, inputs }: Loaded): Changes {
   try {
     return fold(known, inputs)
   } catch (cause) {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type ToldEvent, tellAccount } from '../../src/identity/account.ts'
 import { bornIdOf } from '../../src/identity/born-id.ts'
+import { readOperations } from '../../src/identity/operations.ts'
 import { inputsOf } from './check-history.ts'
 import { history, ids } from './histories.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -63,7 +64,7 @@ t.test('ends where the fold ends, whatever came', async () => {
       const store = new MemoryStore()
       store.step(inputs)
       const told = inputs
-        .flatMap((input) => (input.kind === 'events' ? input.operations : []))
+        .flatMap((input) => (input.kind === 'events' ? readOperations(input, null).operations : []))
         .map(
           ({ kind, distinctId, otherId }): ToldEvent =>
             kind === 'identify' || kind === 'alias' || kind === 'merge'

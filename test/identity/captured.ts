@@ -5,7 +5,7 @@ import type { CapturePath } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { type EventBatch, openEventBatch } from '../../src/capture/event-batch.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
-import { type EventsInput, readOperations } from '../../src/identity/operations.ts'
+import { type EventsInput, type EventsRange, readOperations } from '../../src/identity/operations.ts'
 
 /** An event of a body; numbers that no double holds are written with `raw`. */
 export type SentEvent = Readonly<Record<string, unknown>>
@@ -52,9 +52,14 @@ export function capturedBody(body: string, facts: SentFacts = {}): EventBatch | 
   return outcome.parts[0] === undefined ? null : openEventBatch(outcome.parts[0].payload)
 }
 
-/** All events of a batch as input of the fold. */
+/** All events of a batch. */
+export function rangeOf(batch: EventBatch): EventsRange {
+  return { kind: 'events', batch, duplicates: null, from: 0, to: batch.header.count }
+}
+
+/** The same as input of the fold. */
 export function inputOf(batch: EventBatch): EventsInput {
-  return readOperations(batch, null, 0, batch.header.count)
+  return readOperations(rangeOf(batch), null)
 }
 
 /** The uuid that ends in `n`. */

@@ -1,8 +1,8 @@
 // Plays a history through the fold and through the plain model and compares what is left.
 
 import { strict as assert } from 'node:assert'
-import type { StepInput } from '../../src/identity/operations.ts'
-import { capturedBatch, inputOf, nowMs } from './captured.ts'
+import type { UnreadInput } from '../../src/identity/operations.ts'
+import { capturedBatch, nowMs, rangeOf } from './captured.ts'
 import { type Happening, type History, ids } from './histories.ts'
 import { MemoryStore } from './memory-store.ts'
 import { bornId, PlainModel } from './plain-model.ts'
@@ -37,8 +37,8 @@ function playModel(happenings: readonly Happening[]): PlainModel {
 }
 
 /** One batch for every run of events. */
-export function inputsOf(happenings: readonly Happening[]): StepInput[] {
-  const inputs: StepInput[] = []
+export function inputsOf(happenings: readonly Happening[]): UnreadInput[] {
+  const inputs: UnreadInput[] = []
   for (let at = 0; at < happenings.length; ) {
     const one = happenings[at]
     if (one?.kind === 'delete_person') {
@@ -51,7 +51,7 @@ export function inputsOf(happenings: readonly Happening[]): StepInput[] {
     const events = []
     for (let next = happenings[at]; next?.kind === 'event'; next = happenings[++at]) events.push(next.event)
     const batch = capturedBatch(events)
-    if (batch !== null) inputs.push(inputOf(batch))
+    if (batch !== null) inputs.push(rangeOf(batch))
   }
   return inputs
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { capturedBody, inputOf, type SentEvent, uuidOf } from './captured.ts'
+import { capturedBody, rangeOf, type SentEvent, uuidOf } from './captured.ts'
 import { checkHistory } from './check-history.ts'
 import { history } from './histories.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -119,7 +119,7 @@ t.test('a group type named in a step that failed is named again', async (t) => {
   store.send([event({ $set: { a: 1 } })])
   const named = event({ $groups: { company: 'acme' } })
   const inputs = [capturedBody(JSON.stringify({ api_key: 'phc_1', batch: [named] }))].flatMap((batch) =>
-    batch === null ? [] : [inputOf(batch)],
+    batch === null ? [] : [rangeOf(batch)],
   )
   t.same(store.fold(inputs).groupTypes, [{ projectId: 1, name: 'company', index: 0 }])
   store.step(inputs)
@@ -131,7 +131,7 @@ t.test('numbers keep their digits', async (t) => {
   const body =
     '{"api_key":"phc_1","batch":[{"event":"e","distinct_id":"u","properties":{"$set":{"n":12345678901234567890}}}]}'
   const batch = capturedBody(body)
-  const changes = store.step(batch === null ? [] : [inputOf(batch)])
+  const changes = store.step(batch === null ? [] : [rangeOf(batch)])
   t.match(changes.persons[0]?.properties, '"n":12345678901234567890')
 })
 

@@ -1,22 +1,22 @@
 import t from 'tap'
-import type { StepInput } from '../../src/identity/operations.ts'
-import { capturedBatch, inputOf, nowMs, type SentEvent, type SentFacts } from './captured.ts'
+import type { UnreadInput } from '../../src/identity/operations.ts'
+import { capturedBatch, nowMs, rangeOf, type SentEvent, type SentFacts } from './captured.ts'
 import { MemoryStore } from './memory-store.ts'
 
 /** uuidv5 of "1:user" and of "1:anon". */
 const userUuid = '60160341-b11a-5f3e-91e6-49846c4afaa3'
 const anonUuid = '7318c711-4e13-553f-aa67-bd012837acb9'
 
-function sent(events: readonly SentEvent[], facts: SentFacts = {}): StepInput[] {
+function sent(events: readonly SentEvent[], facts: SentFacts = {}): UnreadInput[] {
   const batch = capturedBatch(events, facts)
-  return batch === null ? [] : [inputOf(batch)]
+  return batch === null ? [] : [rangeOf(batch)]
 }
 
 function identify(distinctId: string, anonymousId: string): SentEvent {
   return { event: '$identify', distinct_id: distinctId, properties: { $anon_distinct_id: anonymousId } }
 }
 
-function deletePerson(personUuid: string, deletesEvents = false): StepInput {
+function deletePerson(personUuid: string, deletesEvents = false): UnreadInput {
   return { kind: 'delete_person', projectId: 1, personUuid, deletesEvents, deletedAtMs: nowMs }
 }
 

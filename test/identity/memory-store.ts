@@ -8,9 +8,9 @@ import { fold } from '../../src/identity/fold.ts'
 import { type IdsToLoad, idsToLoad, personsToLoadWhole } from '../../src/identity/ids-to-load.ts'
 import { readMembers } from '../../src/identity/json-members.ts'
 import type { Group, Known, KnownProject, Person } from '../../src/identity/known.ts'
-import type { StepInput } from '../../src/identity/operations.ts'
+import { readInput, type UnreadInput } from '../../src/identity/operations.ts'
 import { SeenPerson } from '../../src/identity/seen-person.ts'
-import { capturedBatch, inputOf, type SentEvent, type SentFacts } from './captured.ts'
+import { capturedBatch, rangeOf, type SentEvent, type SentFacts } from './captured.ts'
 
 interface ProjectTables {
   hasEvents: boolean
@@ -57,18 +57,19 @@ export class MemoryStore {
   /** Captures events and folds them in one step. */
   send(events: readonly SentEvent[], facts: SentFacts = {}): Changes {
     const batch = capturedBatch(events, facts)
-    return this.step(batch === null ? [] : [inputOf(batch)])
+    return this.step(batch === null ? [] : [rangeOf(batch)])
   }
 
   /** Folds and applies one step. */
-  step(inputs: readonly StepInput[]): Changes {
+  step(inputs: readonly UnreadInput[]): Changes {
     const changes = this.fold(inputs)
     this.apply(changes)
     return changes
   }
 
   /** Folds a step and forgets it, as a crash before the commit does. */
-  fold(inputs: readonly StepInput[]): Changes {
+  fold(unread: readonly UnreadInput[]): Changes {
+    const inputs = unread.map(readInput)
     const loads = new Map(idsToLoad(inputs).map((ids) => [ids.projectId, ids]))
     const known: Known = {
       project: (projectId) => {

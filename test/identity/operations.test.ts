@@ -1,7 +1,7 @@
 import { fail } from 'node:assert/strict'
 import t from 'tap'
 import { personColumn, readOperations } from '../../src/identity/operations.ts'
-import { capturedBatch, type SentEvent } from './captured.ts'
+import { capturedBatch, inputOf, rangeOf, type SentEvent } from './captured.ts'
 
 function batchOf(events: readonly SentEvent[]) {
   return capturedBatch(events) ?? fail('capture dropped everything')
@@ -22,7 +22,7 @@ t.test('tells events by what they may do', async (t) => {
     { event: '$groupidentify', distinct_id: 'a' },
     { event: 'nine chars', distinct_id: 'a' },
   ])
-  const { operations, eventCount } = readOperations(batch, null, 0, 11)
+  const { operations, eventCount } = inputOf(batch)
   t.equal(eventCount, 11)
   t.same(
     operations.map(({ kind }) => kind),
@@ -37,7 +37,10 @@ t.test('skips duplicates and anonymous events, and counts the latter', async (t)
     { event: 'e', distinct_id: 'j', properties: hidden },
     { event: 'e', distinct_id: 'k' },
   ])
-  const { operations, eventCount } = readOperations(batch, new Uint8Array([0b1011_1110, 0b1]), 0, 11)
+  const { operations, eventCount } = readOperations(
+    { ...rangeOf(batch), duplicates: new Uint8Array([0b1011_1110, 0b1]) },
+    null,
+  )
   t.same(
     operations.map(({ index, distinctId }) => [index, distinctId]),
     [
@@ -47,7 +50,7 @@ t.test('skips duplicates and anonymous events, and counts the latter', async (t)
     ],
   )
   t.equal(eventCount, 4)
-  const part = readOperations(batch, null, 7, 10)
+  const part = readOperations({ ...rangeOf(batch), from: 7, to: 10 }, null)
   t.same(
     part.operations.map(({ distinctId }) => distinctId),
     ['h', 'i'],
@@ -67,7 +70,7 @@ t.test('gives an identity event that joins nothing the digest of what it says', 
     { event: '$set', distinct_id: 'a', properties: { $set } },
     { event: '$create_alias', distinct_id: 'a', properties: { $set, alias: 'b' } },
   ])
-  const [identify, set, alias] = readOperations(batch, null, 0, 3).operations.map(({ digest }) => digest)
+  const [identify, set, alias] = inputOf(batch).operations.map(({ digest }) => digest)
   t.equal(identify, set)
   t.equal(alias, 0)
 })
@@ -83,7 +86,7 @@ t.test('reads what identity events name', async (t) => {
       properties: { $group_type: 'company', $group_key: 'acme', $group_set: { x: 1 } },
     },
   ])
-  const { operations } = readOperations(batch, null, 0, 4)
+  const { operations } = inputOf(batch)
   t.same(
     operations.map(({ otherId, group }) => otherId ?? group),
     ['anon', null, 'b', { type: 'company', key: 'acme', set: '{"x":1}' }],
@@ -96,7 +99,7 @@ t.test('accepts the shapes of PHP and Ruby', async (t) => {
     { event: '$identify', distinct_id: 'php', $set: [] },
     { event: '$identify', distinct_id: 'ruby', $set: { plan: 'free' }, properties: { plan: 'free' } },
   ])
-  const { operations } = readOperations(batch, null, 0, 3)
+  const { operations } = inputOf(batch)
   t.same(
     operations.map(({ distinctId, otherId }) => [distinctId, otherId]),
     [

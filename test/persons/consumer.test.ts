@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../src/errors.ts'
 import { bornIdOf } from '../../src/identity/born-id.ts'
+import { readOperations } from '../../src/identity/operations.ts'
 import type { Lane } from '../../src/journal/journal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Consumer, type StepOutcome } from '../../src/persons/consumer.ts'
@@ -35,7 +36,7 @@ class FailingStore extends MemoryPersonsStore {
 
 function distinctIdsIn({ inputs }: PersonsStep): string[] {
   return inputs.flatMap((input) =>
-    input.kind === 'events' ? input.operations.map((operation) => operation.distinctId) : [],
+    input.kind === 'events' ? readOperations(input, null).operations.map(({ distinctId }) => distinctId) : [],
   )
 }
 

@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../src/persons/postgres-store.ts'
-import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
-import { inputsOf } from '../identity/check-history.ts'
+import { openPostgres } from '../../src/postgres/pool.ts'
 import { history } from '../identity/histories.ts'
-import { MemoryStore } from '../identity/memory-store.ts'
 import { silentLog } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
-import { dumpPostgres, replayOutbox } from './postgres-dump.ts'
+import { compareRows, stepsOf } from './compare-rows.ts'
+import { dumpPostgres } from './postgres-dump.ts'
 import { at, epoch, eventsOf, start, stepOf, takeAgain, testStore } from './store-contract.ts'
 import { personsDatabase } from './world.ts'
 
@@ -31,33 +29,10 @@ testStore(t, async (t) => {
 })
 
 t.test('random histories leave the same rows as in memory, and an outbox that says the same', async (t) => {
-  const { connectionString, postgres } = await personsDatabase(t)
-  const store = openStore(connectionString, { cacheBytesMax: 4000 })
-  t.teardown(() => store.close())
-  let { offsets } = await store.take(epoch)
-  for (const { happenings, cuts } of fc.sample(history(30), { numRuns: 25, seed: 7 })) {
-    await clear(postgres)
-    // The lock goes with the connection it was taken over, which the server may close a moment later.
-    await until(async () => {
-      const taken = await store.take(epoch).catch(() => null)
-      offsets = taken?.offsets ?? offsets
-      return taken !== null
-    })
-    const memory = new MemoryStore(1, 2)
-    const ends = [...new Set([...cuts, happenings.length])].filter((end) => end <= happenings.length)
-    let from = 0
-    for (const end of ends.sort((a, b) => a - b)) {
-      const inputs = inputsOf(happenings.slice(from, end))
-      memory.step(inputs)
-      const to = at(offsets.realtime.position + 8)
-      t.equal(await store.apply(stepOf(offsets, to, inputs)), true)
-      offsets = to
-      from = end
-    }
-    const { overrides, tombstones, mirroredTypes } = memory
-    t.same(await dumpPostgres(postgres), memory.dump())
-    t.same(await replayOutbox(postgres), { isDense: true, overrides, tombstones, mirroredTypes })
-  }
+  const database = await personsDatabase(t)
+  const store = openStore(database.connectionString, { cacheBytesMax: 4000 })
+  const samples = fc.sample(history(30), { numRuns: 25, seed: 7 })
+  await compareRows(t, database, store, samples.map(stepsOf))
 })
 
 t.test('a consumer whose place was taken behind its back changes nothing', async (t) => {
@@ -240,12 +215,3 @@ t.test('static cohorts follow a person into another, and end with it', async (t:
   await store.apply(stepOf(at(240), at(320), [{ kind: 'delete_project', projectId: 1 }]))
   t.same(new Set(await members()), new Set(others))
 })
-
-async function clear(postgres: Postgres): Promise<void> {
-  await postgres.query(
-    `truncate person, person_distinct_id, project_group, group_type, person_override, person_tombstone, usage_daily,
-       store_change, ingestion_warning`,
-  )
-  await postgres.query('update persons_progress set change_seq = 0')
-  await postgres.query('update project set ingested_event = false, has_group_types = false')
-}

@@ -3,10 +3,10 @@
 import type { Test } from 'tap'
 import { forLanes, type Offsets, originOffset } from '../../src/consumer/offset.ts'
 import type { Warning } from '../../src/identity/changes.ts'
-import type { StepInput } from '../../src/identity/operations.ts'
+import type { UnreadInput } from '../../src/identity/operations.ts'
 import type { Position } from '../../src/journal/journal.ts'
 import type { PersonsStep, PersonsStore, StoredProgress } from '../../src/persons/persons-store.ts'
-import { capturedBatch, inputOf, nowMs, type SentEvent, type SentFacts } from '../identity/captured.ts'
+import { capturedBatch, nowMs, rangeOf, type SentEvent, type SentFacts } from '../identity/captured.ts'
 import { until } from '../support/until.ts'
 
 export const epoch = '11111111-2222-4333-8444-555555555555'
@@ -37,13 +37,13 @@ export function at(position: number): Offsets {
   return { ...start, realtime: { position: position as Position, index: 0 } } // positions of no real journal
 }
 
-export function stepOf(from: Offsets, to: Offsets, inputs: readonly StepInput[]): PersonsStep {
+export function stepOf(from: Offsets, to: Offsets, inputs: readonly UnreadInput[]): PersonsStep {
   return { from, to, marks: forLanes(() => null), inputs, gaps: [], setAside: [], spikes: [], nowMs }
 }
 
-export function eventsOf(events: readonly SentEvent[], facts: SentFacts = {}): StepInput[] {
+export function eventsOf(events: readonly SentEvent[], facts: SentFacts = {}): UnreadInput[] {
   const batch = capturedBatch(events, facts)
-  return batch === null ? [] : [inputOf(batch)]
+  return batch === null ? [] : [rangeOf(batch)]
 }
 
 const signUp: readonly SentEvent[] = [
@@ -234,7 +234,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
     t.teardown(() => store.close())
     await store.take(epoch)
     await store.apply(stepOf(start, at(80), eventsOf(signUp)))
-    const deletion: StepInput = {
+    const deletion: UnreadInput = {
       kind: 'delete_person',
       projectId: 1,
       personUuid: anonBorn,
@@ -294,7 +294,7 @@ export function testStore(t: Test, makeWorld: (t: Test) => Promise<PersonsWorld>
       lastSeenMs: nowMs,
       sample: { event: 'e', distinctId: 'u', detail: 'too many' },
     })
-    const inputs: StepInput[] = [1, 2, 42].flatMap((projectId) =>
+    const inputs: UnreadInput[] = [1, 2, 42].flatMap((projectId) =>
       eventsOf([{ event: 'e', distinct_id: 'u' }], { projectId }),
     )
     inputs.push({ kind: 'delete_project', projectId: 2 })

@@ -1,0 +1,108 @@
+// Passes over the events of a step that surely do nothing: each repeats what its person has seen (column-digest.ts),
+// and nothing else in the step touches that person. That is most events, and none of them becomes an object or a
+// string: ids are compared as the born ids that the batch holds, in tables of words (uuid-table.ts).
+//
+// It takes two looks. The first passes over events whose owner is known and has seen them. What is left names ids whose
+// owners the store may have to tell; the persons that these are, and those that are deleted, are touched, and the
+// second look takes back what was passed over of them.
+
+import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
+import { columnDigest } from '../identity/column-digest.ts'
+import {
+  type EventsRange,
+  kindOf,
+  readOperations,
+  type StepInput,
+  type UnreadInput,
+} from '../identity/operations.ts'
+import { parseUuidText } from '../lib/uuid.ts'
+import type { PersonCache } from './person-cache.ts'
+
+interface Sifted {
+  readonly range: EventsRange
+  /** For each event of the range: 1 when it is passed over. */
+  readonly isPassed: Uint8Array
+  /** Keys of the owners of those. */
+  readonly owners: Float64Array
+  input: StepInput
+}
+
+export class Repeats {
+  readonly #cache: PersonCache
+  readonly #inputs: (Sifted | StepInput)[]
+  readonly #owner = new Uint32Array(4)
+
+  constructor(cache: PersonCache, inputs: readonly UnreadInput[]) {
+    this.#cache = cache
+    this.#inputs = inputs.map((input) => (input.kind === 'events' ? this.#sift(input) : input))
+  }
+
+  /** The step as the fold must see it. */
+  inputs(): StepInput[] {
+    return this.#inputs.map((input) => ('range' in input ? input.input : input))
+  }
+
+  /** Takes back the events of these persons, by uuid. Returns whether there were any. */
+  takeBack(persons: Iterable<string>): boolean {
+    const touched = new Set<number>()
+    for (const uuid of persons) {
+      parseUuidText(uuid, uuidBytes, 0)
+      touched.add(keyOf(uuidWords))
+    }
+    let isAny = false
+    for (const sifted of this.#inputs) {
+      if (!('range' in sifted)) continue
+      const { range, isPassed, owners } = sifted
+      let isChanged = false
+      for (let at = 0; at < isPassed.length; at++) {
+        if (isPassed[at] === 0 || !touched.has(owners[at]!)) continue
+        isPassed[at] = 0
+        isChanged = true
+      }
+      if (!isChanged) continue
+      sifted.input = readOperations(range, isPassed)
+      isAny = true
+    }
+    return isAny
+  }
+
+  #sift(range: EventsRange): Sifted {
+    const { batch, from, to } = range
+    const isPassed = new Uint8Array(to - from)
+    const owners = new Float64Array(to - from)
+    // A batch starts at a multiple of 8, its ids do too.
+    const bornIds = new Uint32Array(batch.bornIds.buffer, batch.bornIds.byteOffset, to * 4)
+    for (let index = from; index < to; index++) {
+      if (!this.#isRepeat(batch, bornIds, index)) continue
+      isPassed[index - from] = 1
+      owners[index - from] = keyOf(this.#owner)
+    }
+    return { range, isPassed, owners, input: readOperations(range, isPassed) }
+  }
+
+  /** True for an event whose owner has seen it; the owner is in #owner then. */
+  #isRepeat(batch: EventBatch, bornIds: Uint32Array, index: number): boolean {
+    if ((batch.flags[index]! & (EventFlag.anonymous | EventFlag.identity | EventFlag.groups)) !== 0)
+      return false
+    if (!this.#cache.ownerOfBorn(bornIds, index * 4, this.#owner)) return false
+    const kind = kindOf(batch, index)
+    switch (kind) {
+      case 'plain':
+      case 'birth':
+        return true
+      case 'update':
+      case 'set':
+        return this.#cache.hasSeen(this.#owner, columnDigest(batch, index, kind === 'set'))
+      default:
+        return false
+    }
+  }
+}
+
+const uuidWords = new Uint32Array(4)
+const uuidBytes = new Uint8Array(uuidWords.buffer)
+
+/** Two persons who share a key are touched together, which only costs a look. */
+function keyOf(uuid: Uint32Array): number {
+  return uuid[0]! * 0x20_0000 + (uuid[3]! >>> 11)
+}

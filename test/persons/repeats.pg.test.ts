@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { type EventsInput, readInput, type UnreadInput } from '../../src/identity/operations.ts'
+import { PersonCache } from '../../src/persons/person-cache.ts'
+import { PostgresStore } from '../../src/persons/postgres-store.ts'
+import { Repeats } from '../../src/persons/repeats.ts'
+import { openPostgres } from '../../src/postgres/pool.ts'
+import { uuidOf } from '../events/make-batch.ts'
+import type { SentEvent } from '../identity/captured.ts'
+import type { Happening } from '../identity/histories.ts'
+import { silentLog } from '../support/postgres.ts'
+import { compareRows, stepsOf } from './compare-rows.ts'
+import { eventsOf } from './store-contract.ts'
+import { personsDatabase } from './world.ts'
+
+const page = (distinct_id: string, plan: string): SentEvent => ({
+  event: '$pageview',
+  distinct_id,
+  properties: { $browser: 'Chrome', $set: { plan } },
+})
+
+/** A cache that knows ids a and b of one person, who has seen `page('a', 'free')`, and c of another. */
+function cacheOf(): PersonCache {
+  const cache = new PersonCache(100_000)
+  const [seen] = eventsOf([page('a', 'free')]).map((input) => readInput(input) as EventsInput) // it is of events
+  const [ab, c] = [uuidOf(1), uuidOf(2)]
+  for (const [id, uuid] of [
+    ['a', ab],
+    ['b', ab],
+    ['c', c],
+  ] as const)
+    cache.addOwner(1, id, uuid)
+  cache.noteSeen({ uuid: ab, seenLast: seen!.operations[0]!.digest, seenBefore: 0 })
+  return cache
+}
+
+function idsLeft(repeats: Repeats): string[] {
+  return repeats
+    .inputs()
+    .flatMap((input) => (input.kind === 'events' ? input.operations.map(({ distinctId }) => distinctId) : []))
+}
+
+t.test('passes over what persons have seen, and counts it', async (t) => {
+  const events = [
+    page('a', 'free'),
+    page('b', 'free'),
+    page('a', 'paid'),
+    page('c', 'free'),
+    { event: 'e', distinct_id: 'c' },
+    { event: '$exception', distinct_id: 'c', properties: { $set: { x: 1 } } },
+    { event: 'e', distinct_id: 'new' },
+    { event: '$identify', distinct_id: 'c' },
+    { event: 'e', distinct_id: 'c', properties: { $groups: { company: 'x' } } },
+    { event: 'e', distinct_id: 'hidden', properties: { $process_person_profile: false } },
+  ]
+  const repeats = new Repeats(cacheOf(), eventsOf(events))
+  t.same(idsLeft(repeats), ['a', 'c', 'new', 'c', 'c'])
+  t.match(repeats.inputs(), [{ kind: 'events', eventCount: events.length }])
+})
+
+t.test('takes back what it passed over of persons that the step touches, in its place', async (t) => {
+  const repeats = new Repeats(cacheOf(), [
+    ...eventsOf([page('a', 'free'), { event: 'e', distinct_id: 'c' }, page('a', 'paid'), page('b', 'free')]),
+    { kind: 'delete_person', projectId: 1, personUuid: uuidOf(9), deletesEvents: false, deletedAtMs: 0 },
+    ...eventsOf([page('b', 'free')]),
+  ])
+  t.same(idsLeft(repeats), ['a'])
+  t.equal(repeats.takeBack([uuidOf(9)]), false)
+  t.equal(repeats.takeBack([uuidOf(9), uuidOf(1)]), true)
+  t.same(idsLeft(repeats), ['a', 'a', 'b', 'b'])
+  t.equal(repeats.takeBack([uuidOf(1)]), false)
+  t.equal(repeats.inputs()[1]?.kind, 'delete_person')
+})
+
+t.test('histories full of repeats leave the same rows as in memory', async (t) => {
+  const database = await personsDatabase(t)
+  const postgres = openPostgres({ connectionString: database.connectionString, log: silentLog })
+  const limits = { cacheBytesMax: 1_000_000, loadedBytesMax: 1_000_000 }
+  const store = new PostgresStore({ postgres, killAt: null, ...limits })
+  const histories = fc.sample(fc.array(fc.array(happening, { maxLength: 8 }), { maxLength: 12 }), {
+    numRuns: 20,
+    seed: 11,
+  })
+  await compareRows(t, database, store, histories.map(stepsFrom))
+})
+
+const id = fc.constantFrom('a', 'b', 'c', 'd')
+const repeated = fc.record({ id, plan: fc.constantFrom('free', 'free', 'free', 'paid') })
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 12, arbitrary: repeated.map(({ id, plan }) => eventOf(page(id, plan))) },
+  { weight: 2, arbitrary: id.map((distinct_id) => eventOf({ event: 'e', distinct_id })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ id, alias: id })
+      .map(({ id, alias }) =>
+        eventOf({ event: '$merge_dangerously', distinct_id: id, properties: { alias } }),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: id.map((distinctId) => ({ kind: 'delete_person' as const, distinctId, hidesEvents: false })),
+  },
+)
+
+function eventOf(event: SentEvent): Happening {
+  return { kind: 'event', event }
+}
+
+function stepsFrom(parts: readonly (readonly Happening[])[]): UnreadInput[][] {
+  let end = 0
+  return stepsOf({ happenings: parts.flat(), cuts: parts.map((part) => (end += part.length)) })
+}
