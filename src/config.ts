@@ -2,7 +2,6 @@
 // README's table is written from `settings`; a test holds the two equal.
 
 import { existsSync } from 'node:fs'
-import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { ServiceError } from './errors.ts'
 import { formatBytes } from './lib/bytes.ts'
@@ -253,24 +252,6 @@ function loadSetting(setting: Setting<unknown>, value: string | undefined): unkn
       cause,
     })
   }
-}
-
-/** Decode threads for this machine: DECODE_THREADS, or one less than the cores and at least 1. */
-export function decodeThreadCount(config: Config): number {
-  return config.decodeThreads || Math.max(1, availableParallelism() - 1)
-}
-
-/**
- * Threads for DuckDB on this machine: DUCKDB_THREADS, or half of the cores and at least 1. Whoever waits for a statement
- * that another thread works on spins: on one core two threads made an event cost about 4 µs more than one.
- */
-export function duckdbThreadCount(config: Config): number {
-  return config.duckdbThreads || Math.max(1, Math.floor(availableParallelism() / 2))
-}
-
-/** Memory limit for DuckDB in bytes: DUCKDB_MEMORY_LIMIT, or a quarter of RAM up to 1 GiB. */
-export function duckdbMemoryLimitBytes(config: Config): number {
-  return config.duckdbMemoryBytes || Math.min(Math.floor(totalmem() / 4), GiB)
 }
 
 /** Adds the settings of a `.env` file in the working folder, if there is one; the environment itself wins. */

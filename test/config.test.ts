@@ -1,15 +1,6 @@
-import { cpus, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import t from 'tap'
-import {
-  childEnvironment,
-  decodeThreadCount,
-  duckdbMemoryLimitBytes,
-  duckdbThreadCount,
-  environmentProblem,
-  loadConfig,
-  settings,
-} from '../src/config.ts'
+import { childEnvironment, environmentProblem, loadConfig, settings } from '../src/config.ts'
 
 t.test('an empty environment gives the documented defaults', async (t) => {
   const config = loadConfig({})
@@ -64,15 +55,6 @@ t.test('an empty variable counts as not set', async (t) => {
 t.test('no two settings share a name', async (t) => {
   const names = Object.values(settings).map((setting) => setting.env)
   t.equal(new Set(names).size, names.length)
-})
-
-t.test('threads and memory follow the machine unless they are set', async (t) => {
-  t.equal(decodeThreadCount(loadConfig({})), Math.max(1, cpus().length - 1))
-  t.equal(decodeThreadCount(loadConfig({ DECODE_THREADS: '3' })), 3)
-  t.equal(duckdbThreadCount(loadConfig({})), Math.max(1, Math.floor(cpus().length / 2)))
-  t.equal(duckdbThreadCount(loadConfig({ DUCKDB_THREADS: '3' })), 3)
-  t.ok(duckdbMemoryLimitBytes(loadConfig({})) <= Math.min(totalmem() / 4, 1024 ** 3))
-  t.equal(duckdbMemoryLimitBytes(loadConfig({ DUCKDB_MEMORY_LIMIT: '500000000' })), 500_000_000)
 })
 
 t.test('says which part of the environment was not set before the process began', async (t) => {
