@@ -1,7 +1,7 @@
 // Persons in the database of an exports' world, changed by the persons consumer's own store.
 
 import type { Test } from 'tap'
-import type { StepInput } from '../../src/identity/operations.ts'
+import type { UnreadInput } from '../../src/identity/operations.ts'
 import { PostgresStore } from '../../src/persons/postgres-store.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
 import type { SentEvent } from '../identity/captured.ts'
@@ -11,7 +11,7 @@ import type { ExportsWorld } from './world.ts'
 
 export interface Persons {
   /** One step at the time it is. */
-  apply(inputs: readonly StepInput[]): Promise<void>
+  apply(inputs: readonly UnreadInput[]): Promise<void>
   set(distinctId: string, properties: object, projectId?: number): Promise<void>
   identify(distinctId: string, anonymousId: string): Promise<void>
   delete(distinctId: string): Promise<void>
