@@ -3,7 +3,7 @@
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { often, type Postgres } from '../postgres/pool.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AllowanceName } from './access.ts'
 import { hashKey } from './keys.ts'
@@ -76,7 +76,7 @@ interface KeyRow {
   readonly current_project_id: number | null
 }
 
-const findKey = `
+const findKey = often(`
   select key.id, key.scopes, key.scoped_organizations::text[], key.scoped_teams, key.expires_at,
     key.user_id,
     coalesce(key.last_used_at < to_timestamp($2) - make_interval(secs => $3), true) as is_stale,
@@ -86,12 +86,12 @@ const findKey = `
     app_user.current_project_id
   from personal_api_key key join app_user on app_user.id = key.user_id
   where key.secure_value = $1 and key.revoked_at is null and app_user.is_active
-    and (key.expires_at is null or key.expires_at > to_timestamp($2))`
+    and (key.expires_at is null or key.expires_at > to_timestamp($2))`)
 
-const findProjectKey = `
+const findProjectKey = often(`
   select project.id, project.organization_id as "organizationId"
   from project_secret_key key join project on project.id = key.project_id
-  where key.secure_value = $1`
+  where key.secure_value = $1`)
 
 /** True for a credential that says it is a project's. */
 export function isProjectSecret(authorization: string): boolean {

@@ -3,7 +3,7 @@
 // tenants opens no other. A private project exists for those who may enter it, by the view project_entrance (sql/0012).
 
 import { isServiceError, ServiceError } from '../errors.ts'
-import type { Session } from '../postgres/pool.ts'
+import { often, type Session } from '../postgres/pool.ts'
 import { type Level, levels } from './access.ts'
 import type { Principal } from './principal.ts'
 
@@ -24,6 +24,15 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const projectIdMax = 2_147_483_647
 const current = '@current'
 
+const findOrganization = often(`
+  select organization.id, membership.level from organization
+  left join membership on membership.organization_id = organization.id and membership.user_id = $2
+  where organization.id = $1`)
+
+const findEntrance = often(`
+  select organization_id, organization_level as level from project_entrance
+  where project_id = $1 and user_id = $2`)
+
 /**
  * The organization of the route `/api/organizations/:id/` (`isItself`) or of one below
  * `/api/organizations/:organization_id/`.
@@ -43,12 +52,10 @@ export async function enterOrganization(
   }
   if (id === null || !uuid.test(id)) throw organizationNotFound(isItself)
   checkOrganizationScope(principal, id.toLowerCase())
-  const { rows } = await session.query<{ id: string; level: Level | null }>(
-    `select organization.id, membership.level from organization
-     left join membership on membership.organization_id = organization.id and membership.user_id = $2
-     where organization.id = $1`,
-    [id, principal.userId],
-  )
+  const { rows } = await session.query<{ id: string; level: Level | null }>(findOrganization, [
+    id,
+    principal.userId,
+  ])
   const row = rows[0]
   if (row === undefined || (row.level === null && isItself)) throw organizationNotFound(isItself)
   if (row.level === null) throw new ServiceError('permission_denied')
@@ -77,11 +84,10 @@ export async function enterProject(session: Session, principal: Principal, given
     const detail = `API key does not have access to the requested project: ID ${id}.`
     throw new ServiceError('permission_denied', { detail })
   }
-  const { rows } = await session.query<{ organization_id: string; level: Level }>(
-    `select organization_id, organization_level as level from project_entrance
-     where project_id = $1 and user_id = $2`,
-    [id, principal.userId],
-  )
+  const { rows } = await session.query<{ organization_id: string; level: Level }>(findEntrance, [
+    id,
+    principal.userId,
+  ])
   const row = rows[0]
   if (row === undefined) throw projectNotFound()
   checkOrganizationScope(principal, row.organization_id)

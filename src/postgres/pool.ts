@@ -69,6 +69,17 @@ const answerMsMax = 1_000
 const idleInTransactionMsMax = 60_000
 const idleMsMax = 60_000
 
+const oftenSent = new Map<string, string>()
+
+/**
+ * Marks the text of a statement that comes with very many requests and finds a row or two by a key: each connection
+ * plans it a few times and then no more. Returns the text.
+ */
+export function often(sql: string): string {
+  oftenSent.set(sql, `spate_often_${oftenSent.size}`)
+  return sql
+}
+
 /** Opens a pool of connections; returns at once. */
 export function openPostgres(options: PostgresOptions): Postgres {
   const statementMsMax = options.statementMsMax ?? statementMsMaxDefault
@@ -77,7 +88,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
   const names = new Map<string, string>()
   const nameOf = (sql: string): string | null => {
     if (plansOnce && !names.has(sql)) names.set(sql, `spate_${names.size}`)
-    return names.get(sql) ?? null
+    return names.get(sql) ?? oftenSent.get(sql) ?? null
   }
   const pool = new pg.Pool({
     ...settings,

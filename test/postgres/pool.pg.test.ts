@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isServiceError } from '../../src/errors.ts'
-import { isBusy, isoTimestamp, isTransient, openPostgres, sqlState } from '../../src/postgres/pool.ts'
+import { isBusy, isoTimestamp, isTransient, often, openPostgres, sqlState } from '../../src/postgres/pool.ts'
 import { freshDatabase, freshPostgres, silentLog } from '../support/postgres.ts'
 
 const nowhere = 'postgresql://spate@127.0.0.1:1/spate'
@@ -128,4 +128,21 @@ t.test('a pool that plans once sends each statement by name, with any parameters
     { name: 'spate_0', generic: 3 },
     { name: 'spate_1', generic: 1 },
   ])
+})
+
+t.test('plans a statement that is sent often a few times, and any other each time', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, connectionsMax: 1 })
+  t.teardown(() => postgres.close())
+  await postgres.query('create table thing (id integer primary key)')
+  await postgres.query('insert into thing select generate_series(1, 100)')
+  const find = often('select id from thing where id = $1')
+  for (let id = 1; id <= 8; id++) {
+    t.same((await postgres.query(find, [id])).rows, [{ id }])
+    await postgres.query('select id from thing where id = $1 and true', [id])
+  }
+  const { rows } = await postgres.query(
+    'select statement, custom_plans::integer as planned, generic_plans::integer as reused from pg_prepared_statements',
+  )
+  t.same(rows, [{ statement: find, planned: 5, reused: 3 }])
 })
