@@ -51,6 +51,30 @@ const libraryHomes: Readonly<Record<string, readonly string[]>> = {
 const pureRooms = ['src/lib/', 'src/identity/']
 const impureModules = /^node:(fs|net|http|https|dns|worker_threads|child_process|timers)/
 
+/**
+ * Where the network may be spoken to. Addresses that users give us go through src/outbound alone, which judges and pins
+ * them; the others have the reason why they need not.
+ */
+const networkHomes: Readonly<Record<string, string>> = {
+  'src/outbound/': 'the one way out',
+  'src/exports/http-post.ts': 'speaks through agents of src/outbound',
+  'src/postgres/foreign.ts': 'connects to an address that src/outbound has judged',
+  'src/data-dir.ts': 'a lock of this machine',
+  'src/cli/server-client.ts': 'the command line asks the server that its caller names',
+  'src/pages/join.ts': 'a script for browsers',
+}
+/** Types, and what only looks at text, say nothing to anybody. */
+const networkModules = "'node:(?:https?|http2|net|tls|dns|dgram)"
+const textWords = '(?:(?:isIP|isIPv4|isIPv6|BlockList|STATUS_CODES)(?:, )?)+'
+const networkWords = new RegExp(
+  [
+    `^import (?!type\\b)(?!\\{ ${textWords} \\}).* from ${networkModules}`,
+    `import\\(${networkModules}`,
+    '\\bfetch\\(|\\bWebSocket\\b',
+  ].join('|'),
+)
+const networkTypes = /^import \{ type \w+ \} from/
+
 /** Files whose behaviour is shown by the tests of another file, with the reason. */
 const noTwin: Readonly<Record<string, string>> = {
   'src/capture/capture-task.ts': 'types only',
@@ -119,6 +143,19 @@ t.test('imports keep to the directions of the house', async (t) => {
   const cycle = findCycle(src)
   if (cycle) problems.push(`${cycle[0]}:1 import cycle ${cycle.join(' → ')}`)
   report(t, problems)
+})
+
+t.test('the network is spoken to in few places, and addresses of users are called by one', async (t) => {
+  const isHome = (path: string) => Object.keys(networkHomes).some((home) => path.startsWith(home))
+  const speaking = src.filter(({ lines }) =>
+    lines.some((line) => networkWords.test(line) && !networkTypes.test(line)),
+  )
+  const strangers = speaking.filter(({ path }) => !isHome(path))
+  const gone = Object.keys(networkHomes).filter((home) => !speaking.some(({ path }) => path.startsWith(home)))
+  report(t, [
+    ...strangers.map(({ path }) => `${path}:1 speaks to the network, which is for src/outbound`),
+    ...gone.map((home) => `${home}:1 may speak to the network and does not`),
+  ])
 })
 
 t.test('settings and the clock are read in one place each', async (t) => {
