@@ -20,7 +20,7 @@ import { findOrMakeAccount, makeAccountKey } from './account.ts'
 import { recordActivity } from './activity.ts'
 import { alreadyMember, checkStranger, projectLevel } from './invite-create.ts'
 import { joinMail } from './invite-mail.ts'
-import { inviteDaysMax, type ProjectAccess } from './invite-rows.ts'
+import { type GivenAccess, inviteDaysMax } from './invite-rows.ts'
 import { holdOrganization } from './organization-rows.ts'
 import { uuidPattern } from './person-detail.ts'
 import { userJson, userSchema } from './user-rows.ts'
@@ -92,7 +92,9 @@ interface TakenInvite {
   readonly target_email: string
   readonly first_name: string
   readonly level: number
-  readonly private_project_access: readonly ProjectAccess[] | null
+  readonly private_project_access: readonly GivenAccess[] | null
+  /** Null for somebody who is gone. */
+  readonly created_by: number | null
 }
 
 /** Removes the invite, so that of two who come at once one finds none. Null for a token that is not good. */
@@ -109,7 +111,7 @@ async function takeInvite(
     `delete from organization_invite
      where id = $1 and organization_id = $2 and token_hash = $3
        and created_at > to_timestamp($4) - interval '${inviteDaysMax} days'
-     returning id, organization_id, target_email, first_name, level, private_project_access`,
+     returning id, organization_id, target_email, first_name, level, private_project_access, created_by`,
     [id, organization_id, tokenHash, nowMs / 1000],
   )
   return rows[0] ?? null
@@ -169,10 +171,10 @@ async function join(
   return { ...rows[0]!, level, personal_api_key: key } // both were just read or made
 }
 
-/** Projects that are gone by now, or were never the organization's, are passed over. */
+/** Projects that are gone by now, or where the inviter could not let anybody in at that level, are passed over. */
 async function grantProjects(
   session: Session,
-  { organization_id, private_project_access }: TakenInvite,
+  { organization_id, private_project_access, created_by }: TakenInvite,
   userId: number,
   seconds: number,
 ): Promise<void> {
@@ -180,11 +182,19 @@ async function grantProjects(
   await session.query(
     `insert into project_access (project_id, user_id, level, created_at, updated_at)
      select project.id, $2, given.level, to_timestamp($5), to_timestamp($5)
-     from unnest($3::bigint[], $4::smallint[]) given (id, level)
+     from unnest($3::bigint[], $4::smallint[], $6::integer[]) given (id, level, by_user)
      join project on project.id = given.id and project.organization_id = $1
+     join project_entrance on project_id = project.id and user_id = by_user and project_entrance.level >= given.level
      on conflict (project_id, user_id) do update
        set level = excluded.level, updated_at = excluded.updated_at`,
-    [organization_id, userId, access.map(({ id }) => id), access.map(projectLevel), seconds],
+    [
+      organization_id,
+      userId,
+      access.map(({ id }) => id),
+      access.map(projectLevel),
+      seconds,
+      access.map(({ by }) => by ?? created_by),
+    ],
   )
 }
 

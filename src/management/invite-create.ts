@@ -10,6 +10,7 @@ import { makeUuidV7 } from '../lib/uuid.ts'
 import type { Session } from '../postgres/pool.ts'
 import { type Actor, recordActivity } from './activity.ts'
 import {
+  type GivenAccess,
   type Invite,
   type InviteInput,
   inviteDaysMax,
@@ -92,7 +93,8 @@ export async function createInvite(
   }
   await checkProjects(session, inviter, input.private_project_access ?? [])
   await checkStranger(session, organization.id, email)
-  const { level, access } = await replacePending(session, organization.id, input, time.nowMs)
+  const by = inviter.principal.userId
+  const { level, access } = await replacePending(session, organization.id, input, by, time.nowMs)
   const token = base62(randomBytes(tokenBytes))
   const id = makeUuidV7(time.nowMs)
   await session.query(
@@ -155,7 +157,7 @@ export function alreadyMember(): ServiceError {
 
 interface Granted {
   readonly level: number
-  readonly access: readonly ProjectAccess[] | null
+  readonly access: readonly GivenAccess[] | null
 }
 
 /** Removes the older invites of the address and returns what the new one grants, together with theirs when asked. */
@@ -163,6 +165,7 @@ async function replacePending(
   session: Session,
   organizationId: string,
   input: InviteInput,
+  by: number,
   nowMs: number,
 ): Promise<Granted> {
   const { rows } = await session.query<Granted & { isPending: boolean }>(
@@ -176,7 +179,10 @@ async function replacePending(
   const asked: Granted = {
     level: input.level ?? levels.member,
     // As upstream has it: a list that says nothing is no list.
-    access: given?.length === 0 && input.private_project_access !== undefined ? null : given,
+    access:
+      given === null || (given.length === 0 && input.private_project_access !== undefined)
+        ? null
+        : given.map((one) => ({ ...one, by })),
   }
   if (input.combine_pending_invites !== true) return asked
   const pending = rows.filter((row) => row.isPending)
@@ -188,8 +194,8 @@ async function replacePending(
 }
 
 /** One entry a project, with the highest of its levels, in the order in which they came. */
-function highestOf(access: readonly ProjectAccess[]): ProjectAccess[] {
-  const byProject = new Map<number, ProjectAccess>()
+function highestOf(access: readonly GivenAccess[]): GivenAccess[] {
+  const byProject = new Map<number, GivenAccess>()
   for (const one of access) {
     const known = byProject.get(one.id)
     if (known === undefined || projectLevel(one) > projectLevel(known)) byProject.set(one.id, one)

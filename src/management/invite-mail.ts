@@ -9,24 +9,30 @@ import type { Session } from '../postgres/pool.ts'
 import { type Invite, inviteDaysMax } from './invite-rows.ts'
 
 export interface InviteMails {
-  /** True when a mail may be sent to the address now on behalf of the organization; it counts as sent then. */
-  take(organizationId: string, email: string): boolean
+  /** True when a user may send a mail to the address now for the organization; it counts as sent then. */
+  take(organizationId: string, userId: number, email: string): boolean
 }
 
 const hourMs = 3_600_000
 const mailsPerAddress = 5
+/** Whoever has used it up could make another organization: it is the inviter's as well. */
 const mailsPerOrganization = 100
+const mailsPerInviter = 100
 
 export function openInviteMails(mailer: Mailer, clock: Clock): InviteMails {
   const addresses = new Meter([{ count: mailsPerAddress, ms: hourMs }], clock)
   const organizations = new Meter([{ count: mailsPerOrganization, ms: hourMs }], clock)
+  const inviters = new Meter([{ count: mailsPerInviter, ms: hourMs }], clock)
   return {
-    take(organizationId, email) {
-      const address = email.toLowerCase()
+    take(organizationId, userId, email) {
       if (!mailer.isConfigured) return false
-      if (addresses.waitMs(address) > 0 || organizations.waitMs(organizationId) > 0) return false
-      addresses.count(address)
-      organizations.count(organizationId)
+      const counted: [meter: Meter, name: string][] = [
+        [addresses, email.toLowerCase()],
+        [organizations, organizationId],
+        [inviters, String(userId)],
+      ]
+      if (counted.some(([meter, name]) => meter.waitMs(name) > 0)) return false
+      for (const [meter, name] of counted) meter.count(name)
       return true
     },
   }

@@ -31,6 +31,11 @@ export const inviteInput = Type.Object({
 export type InviteInput = Static<typeof inviteInput>
 export type ProjectAccess = Static<typeof projectAccess>[number]
 
+/** As it is stored, with the user who gives it; of combined invites these are several. */
+export interface GivenAccess extends ProjectAccess {
+  readonly by?: number
+}
+
 export const inviteSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   target_email: Type.String({ format: 'email' }),
@@ -60,7 +65,7 @@ export const selectInvites = `
     ${userJson} as created_by,
     invite.created_at, invite.updated_at, invite.message,
     case when jsonb_typeof(invite.private_project_access) = 'array' then (
-      select coalesce(jsonb_agg(given.access order by given.at), '[]')
+      select coalesce(jsonb_agg(given.access - 'by' order by given.at), '[]')
       from jsonb_array_elements(invite.private_project_access) with ordinality given (access, at)
       where (given.access ->> 'id')::bigint not in (select unnest(spate_closed_projects()))
     ) end as private_project_access,

@@ -76,7 +76,8 @@ function createInvites({ mailer, mails, siteUrl, clock }: CreateOptions): Operat
       const current = { ...inviter, organization: { ...organization, level } }
       const made: NewInvite[] = []
       for (const [index, input] of inputs.entries()) {
-        const isMailed = input.send_email !== false && mails.take(organization.id, input.target_email)
+        const isMailed =
+          input.send_email !== false && mails.take(organization.id, principal.userId, input.target_email)
         made.push(await createInvite(session, current, input, isMailed, { nowMs: clock.nowMs(), index }))
       }
       return { made, names: await findNames(session, organization.id, principal.userId) }

@@ -173,3 +173,35 @@ t.test('an invite ends with the right of whoever made it', async (t) => {
   t.equal((await accept(world, low)).status, 404)
   t.equal((await accept(world, others)).status, 201)
 })
+
+t.test('an invite opens no project that its maker has left since', async (t) => {
+  const { world, invite } = await openMailWorld(t)
+  const { postgres } = world
+  await postgres.query('update project set access_control = true where id in (1, 2)')
+  await postgres.query(
+    `insert into project_access (project_id, user_id, level, created_at, updated_at)
+     values (1, 1, 8, now(), now()), (2, 1, 8, now(), now())`,
+  )
+  const access = [
+    { id: 1, level: 8 },
+    { id: 2, level: 8 },
+  ]
+  const made = await invite({ target_email: 'a@example.com', private_project_access: access }, 'phx_member')
+  await postgres.query('delete from project_access where project_id = 1 and user_id = 1')
+  t.equal((await accept(world, made)).status, 201)
+  const { rows } = await postgres.query('select project_id, level from project_access where user_id > 4')
+  t.same(rows, [{ project_id: 2, level: 8 }])
+})
+
+t.test('what somebody else combines with an invite takes nothing from it', async (t) => {
+  const { world, invite } = await openMailWorld(t)
+  await world.postgres.query('update project set access_control = true where id = 1')
+  const invited = { target_email: 'a@example.com' }
+  await invite({ ...invited, private_project_access: [{ id: 1, level: 'admin' }] })
+  const combined = await invite({ ...invited, combine_pending_invites: true }, 'phx_member')
+  const listed = jsonOf(await world.get(`${organization}invites/`, 'phx_owner')).results
+  t.same(listed[0].private_project_access, [{ id: 1, level: 'admin' }])
+  t.equal((await accept(world, combined)).status, 201)
+  const { rows } = await world.postgres.query('select project_id, level from project_access')
+  t.same(rows, [{ project_id: 1, level: 8 }])
+})

@@ -326,6 +326,29 @@ t.test('sends an address five mails an hour, and an organization a hundred', asy
   t.ok(mails.length >= 5)
 })
 
+t.test('an inviter has no more mails for having more organizations', async (t) => {
+  const { world } = await openMailWorld(t)
+  const places: string[] = [ids.ours]
+  for (const name of ['Second', 'Third']) {
+    places.push(jsonOf(await world.send('POST', '/api/organizations/', { name })).id)
+  }
+  const people = (from: string) =>
+    Array.from({ length: 20 }, (_, index) => ({ target_email: `p${index}@${from}.example` }))
+  for (const place of places) {
+    for (const batch of ['a', 'b']) {
+      const reply = await world.send(
+        'POST',
+        `/api/organizations/${place}/invites/bulk`,
+        people(`${batch}-${place.slice(0, 8)}`),
+      )
+      t.equal(reply.status, 200, reply.text)
+    }
+  }
+  const made = await stored(world)
+  t.equal(made.length, 120)
+  t.equal(made.filter((row) => row.emailing_attempt_made).length, 100)
+})
+
 t.test('one mailbox is one invite, however its domain is written', async (t) => {
   const { world } = await openMailWorld(t)
   const attempted: boolean[] = []
