@@ -3,7 +3,7 @@
 
 import { openBody } from '../capture/body.ts'
 import { errorRow, ServiceError } from '../errors.ts'
-import { readJsonText } from '../http/json-text.ts'
+import { othersTurn, readJsonText } from '../http/json-text.ts'
 import type { HttpRequest } from '../http/route.ts'
 import type { Bytes } from '../lib/bytes.ts'
 import { type JsonObject, objectIn } from './json-value.ts'
@@ -28,7 +28,9 @@ export async function readFlagBody(
   const bytes = openFlagBody(request, isLossy)
   const read = await readJsonText(bytes, jsonLimits)
   if (read.kind === 'fault') throw malformed(read.reason)
-  const body = objectIn(parse(read.text))
+  const value = parsed(read.text)
+  await othersTurn(bytes)
+  const body = objectIn(value === undefined ? await parsedWithNaN(read.text, bytes) : value)
   if (body === null) throw malformed('expected an object')
   return withNumbersAsSent(body, bytes, idNames)
 }
@@ -48,34 +50,54 @@ function openFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | 'body'>, 
   throw malformed(opened.detail)
 }
 
-function parse(text: string): unknown {
+/** Undefined when it is not JSON. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not repeated to the sender: V8's message quotes the body.
+    return undefined // V8's message quotes the body: not repeated to the sender
   }
-  try {
-    if (/NaN|Infinity/.test(text)) return JSON.parse(withoutNaN(text))
-  } catch {
-    // As above.
-  }
-  throw malformed('invalid JSON')
 }
 
 /** Python's json writes NaN, Infinity and -Infinity; they are read as null. */
-function withoutNaN(text: string): string {
+async function parsedWithNaN(text: string, bytes: Bytes): Promise<unknown> {
+  const repaired = withoutNaN(text)
+  await othersTurn(bytes)
+  const value = repaired === null ? undefined : parsed(repaired)
+  if (value === undefined) throw malformed('invalid JSON')
+  await othersTurn(bytes)
+  return value
+}
+
+/** Null when it has none of them, or more of them than may stand between its commas. */
+function withoutNaN(text: string): string | null {
+  const words = /-?\b(?:NaN|Infinity)\b/g
   let result = ''
+  let count = 0
   for (let at = 0; at < text.length; ) {
     const open = text.indexOf('"', at)
-    const outside = text.slice(at, open < 0 ? text.length : open)
-    result += outside.replace(/-?\b(?:NaN|Infinity)\b/g, 'null')
+    const end = open < 0 ? text.length : open
+    let outsideAt = at
+    words.lastIndex = 0
+    const outside = text.slice(at, end)
+    for (let word = words.exec(outside); word !== null; word = words.exec(outside)) {
+      if (++count > jsonLimits.tokensMax) return null
+      result += `${text.slice(outsideAt, at + word.index)}null`
+      outsideAt = at + words.lastIndex
+    }
+    result += text.slice(outsideAt, end)
     if (open < 0) break
-    let end = open + 1
-    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-    result += text.slice(open, end + 1)
-    at = end + 1
+    at = endOfString(text, open)
+    result += text.slice(open, at)
   }
-  return result
+  return count === 0 ? null : result
+}
+
+/** Behind the string that begins at `open`. */
+function endOfString(text: string, open: number): number {
+  let end = open + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end + 1
 }
 
 function malformed(reason: string): ServiceError {

@@ -24,15 +24,20 @@ const inOneTurnBytesMax = 64 * 1024
  */
 export async function readJsonText(bytes: Bytes, limits: JsonLimits): Promise<JsonTextOutcome> {
   const { depthMax, tokensMax } = limits
-  const isLarge = bytes.length > inOneTurnBytesMax
-  if (isLarge) await setImmediate()
+  await othersTurn(bytes)
   const fault = jsonShapeFault(bytes, depthMax, tokensMax)
   if (fault === 'depth') return { kind: 'fault', reason: `nesting is deeper than ${depthMax} levels` }
   if (fault === 'tokens') {
     return { kind: 'fault', reason: `it has more than ${tokensMax} brackets, commas and colons` }
   }
+  await othersTurn(bytes)
   const { buffer, byteOffset, byteLength } = bytes
   const text = Buffer.from(buffer, byteOffset, byteLength).toString()
-  if (isLarge) await setImmediate()
+  await othersTurn(bytes)
   return { kind: 'text', text }
+}
+
+/** Lets others go on between two looks at a large body; of a small one both take no time. */
+export async function othersTurn(bytes: Bytes): Promise<void> {
+  if (bytes.length > inOneTurnBytesMax) await setImmediate()
 }

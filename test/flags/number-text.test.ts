@@ -29,3 +29,13 @@ t.test('what only a lenient reader takes has them in their shortest form', async
   const body = { id: 1, other: 2 }
   t.equal(withNumbersAsSent(body, new Uint8Array(Buffer.from('{"a":NaN,"id":1.0}')), ['id']), body)
 })
+
+t.test('of a number that is longer than any id the beginning is told', async (t) => {
+  t.same(read(`{"id":1${'0'.repeat(5000)},"other":2}`), { id: `1${'0'.repeat(999)}`, other: '2' })
+})
+
+t.test('names are found among long ones, and written as escapes', async (t) => {
+  const long = 'x'.repeat(1000)
+  const escaped = [...'other'].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join('')
+  t.same(read(`{"${long}":1,"${escaped}":1.0,"id":2.0}`), { [long]: 1, other: '1.0', id: '2.0' })
+})
