@@ -6,7 +6,7 @@ import type { CohortFault, Cohorts } from './cohort.ts'
 import type { FlagDefinition } from './definition.ts'
 import { type JsonObject, listIn, memberOf, numberIn, objectIn, textIn } from './json-value.ts'
 import { type FlagFacts, type Outcome, outcomeOf, type Reason } from './outcome.ts'
-import { groupTypeIndexIn, propertyCheck } from './property-check.ts'
+import { groupTypeIndexIn, type PropertyChecks } from './property-check.ts'
 import type { Circumstances } from './subject.ts'
 import { allOf, type Check } from './truth.ts'
 
@@ -57,9 +57,19 @@ export interface CompiledFlag extends FlagFacts {
   readonly variantEnds: readonly number[]
   readonly groupTypeIndex: number | null
   readonly earlyExit: boolean
+  /** It buckets by the device of a request that names one. */
+  readonly isByDevice: boolean
+  /** It keeps its value when a person is identified. */
+  readonly isKept: boolean
   readonly staticCohortIds: ReadonlySet<number>
-  /** Outcomes met so far, by what tells them apart. */
-  readonly outcomes: Map<number, Outcome>
+  /** Outcomes met so far, by a number for what tells them apart; others are absent. */
+  readonly outcomes: (Outcome | undefined)[]
+}
+
+/** What the flags of a project have in common. */
+export interface SharedParts {
+  readonly cohorts: Cohorts
+  readonly properties: PropertyChecks
 }
 
 const reasonNumbers: Readonly<Record<Reason, number>> = {
@@ -72,12 +82,23 @@ const reasonNumbers: Readonly<Record<Reason, number>> = {
 }
 const reasonCount = 6
 
+/**
+ * Most flags have none of these, and share one empty list: the thousand flags of a project do not fit into the nearest
+ * caches, and each object less that an evaluation looks at is one less to fetch.
+ */
+const noDependencies: readonly Dependency[] = []
+const noVariants: readonly never[] = []
+
 /** On without a variant, and off, where the position of a variant stands. */
 export const noVariant = -1
 export const off = -2
 
 /** Compiles a flag. */
-export function compileFlag(definition: FlagDefinition, position: number, cohorts: Cohorts): CompiledFlag {
+export function compileFlag(
+  definition: FlagDefinition,
+  position: number,
+  project: SharedParts,
+): CompiledFlag {
   const filters = objectIn(definition.filters) ?? {}
   const variants = listIn(memberOf(objectIn(filters.multivariate), 'variants')).map(
     (one) => objectIn(one) ?? {},
@@ -86,7 +107,7 @@ export function compileFlag(definition: FlagDefinition, position: number, cohort
   const groupTypeIndex = groupTypeIndexIn(filters.aggregation_group_type_index)
   const staticCohortIds = new Set<number>()
   const compile = (stored: unknown): CompiledCondition =>
-    compileCondition(objectIn(stored) ?? {}, { variantKeys, groupTypeIndex, cohorts, staticCohortIds })
+    compileCondition(objectIn(stored) ?? {}, { ...project, variantKeys, groupTypeIndex, staticCohortIds })
   const { id, key, version } = definition
   const held = holdoutIn(filters)
   return {
@@ -99,14 +120,20 @@ export function compileFlag(definition: FlagDefinition, position: number, cohort
     conditions: conditionsIn(filters).map(compile),
     superCondition: superConditionIn(filters, compile),
     holdout: held && { rollout: held.rollout, variantIndex: held.variant === '' ? -1 : variantKeys.length },
-    variantKeys: held === null ? variantKeys : [...variantKeys, held.variant],
-    variantEnds: endsOf(variants),
+    variantKeys: held === null ? orShared(variantKeys) : [...variantKeys, held.variant],
+    variantEnds: orShared(endsOf(variants)),
     groupTypeIndex,
     earlyExit: filters.early_exit === true,
+    isByDevice: definition.bucketingIdentifier === 'device_id',
+    isKept: definition.ensureExperienceContinuity,
     payloads: definition.hasEncryptedPayloads ? new Map() : payloadsIn(filters),
     staticCohortIds,
-    outcomes: new Map(),
+    outcomes: [],
   }
+}
+
+function orShared<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? noVariants : list
 }
 
 /** Returns the flag's one outcome of that kind. `variant` is a variant's position, `noVariant` or `off`. */
@@ -118,31 +145,30 @@ export function flagOutcome(
 ): Outcome {
   const index = conditionIndex ?? -1
   const id = ((index + 1) * reasonCount + reasonNumbers[reason]) * (flag.variantKeys.length + 2) + variant + 2
-  let outcome = flag.outcomes.get(id)
+  let outcome = flag.outcomes[id]
   if (outcome === undefined) {
     const value = variant === off ? false : variant === noVariant ? true : flag.variantKeys[variant]!
     outcome = outcomeOf(flag, value, reason, conditionIndex)
-    flag.outcomes.set(id, outcome)
+    flag.outcomes[id] = outcome
   }
   return outcome
 }
 
-interface ConditionContext {
+interface ConditionContext extends SharedParts {
   readonly variantKeys: readonly string[]
   readonly groupTypeIndex: number | null
-  readonly cohorts: Cohorts
   readonly staticCohortIds: Set<number>
 }
 
 /** Sorts the filters: other flags first, then properties, which cost nothing to read, then cohorts. */
 function compileCondition(stored: JsonObject, context: ConditionContext): CompiledCondition {
   const groupTypeIndex = groupTypeIndexIn(stored.aggregation_group_type_index) ?? context.groupTypeIndex
-  const dependencies: Dependency[] = []
+  let dependencies = noDependencies
   const properties: Check<Circumstances>[] = []
   const cohorts: Check<Circumstances>[] = []
   let fault: CohortFault | null = null
   for (const filter of listIn(stored.properties).map((one) => objectIn(one) ?? {})) {
-    if (filter.type === 'flag') dependencies.push(dependencyIn(filter))
+    if (filter.type === 'flag') dependencies = [...dependencies, dependencyIn(filter)]
     else if (filter.type === 'cohort') {
       const cohort = context.cohorts.membership(filter)
       if (cohort.kind === 'fault') fault ??= cohort.fault
@@ -150,7 +176,7 @@ function compileCondition(stored: JsonObject, context: ConditionContext): Compil
         cohorts.push(cohort.check)
         for (const id of cohort.staticIds) context.staticCohortIds.add(id)
       }
-    } else properties.push(propertyCheck(filter, groupTypeIndex))
+    } else properties.push(context.properties.of(filter, groupTypeIndex))
   }
   const checks = [...properties, ...cohorts]
   return {

@@ -5,6 +5,7 @@ import { Cohorts } from './cohort.ts'
 import { type CompiledFlag, compileFlag, type Dependency } from './compiled-flag.ts'
 import type { ProjectDefinitions } from './definition.ts'
 import type { Fault } from './outcome.ts'
+import { PropertyChecks } from './property-check.ts'
 
 export interface CompiledProject {
   readonly definitions: ProjectDefinitions
@@ -37,10 +38,10 @@ export function compileProject(definitions: ProjectDefinitions): CompiledProject
 }
 
 function compile(definitions: ProjectDefinitions): CompiledProject {
-  const cohorts = new Cohorts(definitions.cohorts)
+  const shared = { cohorts: new Cohorts(definitions.cohorts), properties: new PropertyChecks() }
   const flags = definitions.flags
     .filter((flag) => flag.active)
-    .map((flag, position) => compileFlag(flag, position, cohorts))
+    .map((flag, position) => compileFlag(flag, position, shared))
   const byId = new Map(flags.map((flag) => [flag.id, flag]))
   const inactive = new Set(definitions.flags.filter((flag) => !flag.active).map((flag) => flag.id))
   return {
@@ -49,9 +50,7 @@ function compile(definitions: ProjectDefinitions): CompiledProject {
     byId,
     faults: findFaults(flags, byId, inactive),
     groupTypeIndexes: new Map([...definitions.groupTypes].map(([index, name]) => [name, index])),
-    keptFlagKeys: flags
-      .filter(({ definition }) => definition.ensureExperienceContinuity)
-      .map(({ key }) => key),
+    keptFlagKeys: flags.filter(({ isKept }) => isKept).map(({ key }) => key),
     staticCohortIds: [...new Set(flags.flatMap((flag) => [...flag.staticCohortIds]))],
   }
 }

@@ -26,12 +26,15 @@ type Met = 'met' | MissReason | 'unread' | Fault
 /** The evaluation of one request. */
 export class Evaluation {
   readonly #project: CompiledProject
+  /** Null when every flag can have a value, so that no fault is looked for. */
+  readonly #faults: ReadonlyMap<CompiledFlag, Fault> | null
   readonly #circumstances: Circumstances
   /** By position: the outcome; null: it needs something stored; undefined: not evaluated. */
   readonly #outcomes: (Outcome | null | undefined)[]
 
   constructor(project: CompiledProject, circumstances: Circumstances) {
     this.#project = project
+    this.#faults = project.faults.size === 0 ? null : project.faults
     this.#circumstances = circumstances
     this.#outcomes = new Array(project.flags.length).fill(undefined)
   }
@@ -54,7 +57,7 @@ export class Evaluation {
   }
 
   #evaluate(flag: CompiledFlag): Outcome | null {
-    const fault = this.#project.faults.get(flag)
+    const fault = this.#faults?.get(flag)
     if (fault !== undefined) return failureOf(flag, fault)
     const subject = this.#subject(flag.groupTypeIndex)
     if (subject === null) return flagOutcome(flag, off, 'no_group_type', null)
@@ -111,8 +114,9 @@ export class Evaluation {
     if (subject === null) return 'no_group_type'
     let fault: Fault | null = condition.fault
     let isUnread = false
-    for (const dependency of condition.dependencies) {
-      const met = this.#meetDependency(dependency)
+    const { dependencies } = condition
+    for (let index = 0; index < dependencies.length; index++) {
+      const met = this.#meetDependency(dependencies[index]!)
       if (met === 'unread') isUnread = true
       else if (isFault(met)) fault ??= met
       else if (met !== 'met') return met
@@ -167,11 +171,11 @@ export class Evaluation {
   }
 
   /** What the subject is bucketed by; null when that has not been read. */
-  #bucketId({ key, definition }: CompiledFlag, subject: Subject): Uint8Array | null {
+  #bucketId({ key, isByDevice, isKept }: CompiledFlag, subject: Subject): Uint8Array | null {
     const { person, deviceIdBytes, hashKeys } = this.#circumstances
     if (subject !== person) return subject.idBytes
-    if (definition.bucketingIdentifier === 'device_id' && deviceIdBytes !== null) return deviceIdBytes
-    if (!definition.ensureExperienceContinuity) return person.idBytes
+    if (isByDevice && deviceIdBytes !== null) return deviceIdBytes
+    if (!isKept) return person.idBytes
     return hashKeys === null ? null : (hashKeys.get(key) ?? person.idBytes)
   }
 

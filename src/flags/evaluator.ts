@@ -62,6 +62,7 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
   const { effort } = circumstances
   const outcomes: (Outcome | null)[] = []
   let isRecalled = false
+  let unreadCount = 0
   for (const flag of flags) {
     if (effort.isOthersTurn()) await setImmediate()
     effort.beginFlag()
@@ -74,10 +75,11 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
         outcome = evaluation.outcome(flag)
       }
     }
+    if (outcome === null) unreadCount++
     outcomes.push(outcome)
   }
   const isKept = await keepHashKeys(question, flags, options.stored)
-  if (outcomes.includes(null)) {
+  if (unreadCount > 0) {
     await options.freshness.wait(projectId, question.distinctId)
     const answer = await readStored(question, project, circumstances, options.stored)
     if (answer !== null) {
@@ -92,7 +94,8 @@ export async function evaluateFlags(question: FlagQuestion, options: EvaluatorOp
       outcomes[index] = outcome ?? failureOf(flag, 'properties_unavailable')
     }
   }
-  const complete = outcomes.filter((one) => one !== null)
+  // None is null any more: those of which nothing could be read have failed.
+  const complete = outcomes as Outcome[]
   return { outcomes: complete, hasErrors: !isKept || complete.some((one) => one.hasFailed) }
 }
 
@@ -176,7 +179,7 @@ function recall(
 }
 
 function keptKeys(flags: readonly CompiledFlag[]): string[] {
-  return flags.filter((flag) => flag.definition.ensureExperienceContinuity).map((flag) => flag.key)
+  return flags.filter((flag) => flag.isKept).map((flag) => flag.key)
 }
 
 async function readStored(

@@ -11,6 +11,22 @@ export function groupTypeIndexIn(value: unknown): number | null {
   return Number.isInteger(index) && index >= 0 && index <= 4 ? index : null
 }
 
+/** Compiles filters, each once: the flags of a project ask for the same few things of a person. */
+export class PropertyChecks {
+  readonly #checks = new Map<string, Check<Circumstances>>()
+
+  /** As `propertyCheck`. */
+  of(filter: JsonObject, subjectIndex: number | null): Check<Circumstances> {
+    const text = JSON.stringify([subjectIndex, filter])
+    let check = this.#checks.get(text)
+    if (check === undefined) {
+      check = propertyCheck(filter, subjectIndex)
+      this.#checks.set(text, check)
+    }
+    return check
+  }
+}
+
 /**
  * Compiles `filter`. Its properties are those of the group of its own type, else of the `subjectIndex` of its
  * condition (null: the person). Without such a group nothing matches.
