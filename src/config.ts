@@ -153,6 +153,7 @@ export const settings = {
     1024 * GiB,
     'How much the server may grow while such a query runs (bytes).',
   ),
+  exportLogDays: integer('EXPORT_LOG_DAYS', 30, 1, 3650, 'Days that logs of batch exports are kept.'),
   trustedProxies: text(
     'TRUSTED_PROXIES',
     'Comma-separated CIDRs of proxies whose X-Forwarded-For is believed.',

@@ -171,7 +171,7 @@ async function openRooms(
   const flags = openFlagEndpoints({ ...known, connectionString, persons, clock, log })
   releasers.push(() => flags.close())
   const rooms = { ...outside, postgres, connectionString, store: events, clock, log }
-  const exports = openExports({ ...rooms, dataDir, killAt: config.crashAt })
+  const exports = openExports({ ...rooms, dataDir, logDays: config.exportLogDays, killAt: config.crashAt })
   releasers.push(() => exports.close())
   const stores = { journal, database, firstStart, ...known, flags, events, persons, mirror }
   return { ...stores, commands, deletions, exports, pool }

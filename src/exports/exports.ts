@@ -10,6 +10,7 @@ import { builtDestinations } from './built-destinations.ts'
 import { chunkRowsMax } from './extraction.ts'
 import { addJob, type Jobs, openJobs, withoutJob } from './jobs.ts'
 import { jobOf, planRuns } from './plan.ts'
+import { prune } from './prune.ts'
 import { openStatuses } from './run-rows.ts'
 import { RunWorker, type WorkerCounts, type WorkerOptions } from './run-worker.ts'
 import { retryMs } from './setback.ts'
@@ -23,6 +24,8 @@ export interface ExportsOptions
   /** Resolves once the database can be used. */
   readonly connectionString: Promise<string>
   readonly dataDir: string
+  /** How long lines of logs are kept. */
+  readonly logDays: number
   /** How often to look for what is due, and for jobs. */
   readonly tickMs?: number
 }
@@ -45,6 +48,7 @@ export interface Exports {
 const runsAtOnce = 2
 const tickMsDefault = 5_000
 const restartMs = 5_000
+const pruneMs = 3_600_000
 
 export function openExports(options: ExportsOptions): Exports {
   return new ExportsRunner(options)
@@ -61,6 +65,7 @@ class ExportsRunner implements Exports {
   #listening: Listening | null = null
   #ticking: Promise<void> = Promise.resolve()
   #reason: string | null = null
+  #prunedMs = Number.NEGATIVE_INFINITY
 
   constructor(options: ExportsOptions) {
     this.#options = options
@@ -144,11 +149,16 @@ class ExportsRunner implements Exports {
   }
 
   async #tick(): Promise<void> {
-    const { postgres, clock } = this.#options
+    const { postgres, clock, logDays } = this.#options
     // A run is not made without its job, so jobs come first.
     await this.#ready
     if (this.#closing.signal.aborted || this.#jobs === null) return
-    await planRuns(this.#options, clock.nowMs())
+    const nowMs = clock.nowMs()
+    await planRuns(this.#options, nowMs)
+    if (nowMs - this.#prunedMs >= pruneMs) {
+      await prune(postgres, logDays, nowMs)
+      this.#prunedMs = nowMs
+    }
     const { rows } = await postgres.query<{
       id: string
       batch_export_id: string

@@ -182,6 +182,7 @@ export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> =
       outbound,
       destinations: { S3: recorder, Postgres: recorder, Redshift: recorder, HTTP: recorder, NoOp: recorder },
       dataDir,
+      logDays: 30,
       clock,
       log,
       killAt: null,
