@@ -9,6 +9,7 @@ import { type BackfillRange, readBackfillRange } from '../exports/backfill-range
 import type { Interval } from '../exports/interval.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { SqlRunner } from '../query/compile.ts'
+import { sessionOfEvent } from '../query/tables.ts'
 import { recordActivity } from './activity.ts'
 import {
   backfillSchema,
@@ -127,25 +128,34 @@ async function startBackfill(
   })
 }
 
-/** When the first thing happened that an export of this model holds; null when there is none. */
+/**
+ * When the first thing came that an export of this model holds, or somewhat before it was stored; null when there is
+ * none. An interval has what was stored in it, whenever that happened.
+ */
 async function earliestMs(
   session: Session,
   events: SqlRunner,
-  found: BatchExportRow,
+  { model, team_id: projectId }: BatchExportRow,
 ): Promise<number | null> {
-  if (found.model === 'persons') {
+  if (model === 'persons') {
     const { rows } = await session.query<{ earliest: string | null }>(
-      'select min(created_at) as earliest from person where project_id = $1',
-      [found.team_id],
+      'select min(changed_at) as earliest from person where project_id = $1',
+      [projectId],
     )
     const earliest = rows[0]?.earliest ?? null
     return earliest === null ? null : Date.parse(earliest)
   }
-  const sql = 'select epoch_ms(min(timestamp))::double from events where project_id = $1::integer'
-  const { rows } = await events.query(sql, [String(found.team_id)])
+  const { rows } = await events.query(model === 'sessions' ? earliestSession : earliestEvent, [
+    String(projectId),
+  ])
   const ms = rows[0]?.[0] ?? null
   return ms === null ? null : Number(ms)
 }
+
+const earliestEvent = 'select epoch_ms(min(received_at))::double from events where project_id = $1::integer'
+/** The first in the order in which they were stored: looking for the least would read them all. */
+const earliestSession = `select epoch_ms(received_at)::double from event t
+  where project_id = $1::integer and ${sessionOfEvent} <> '' limit 1`
 
 async function cancelBackfill(
   { clock }: ExportRooms,

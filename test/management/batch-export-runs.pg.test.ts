@@ -1,6 +1,6 @@
 import t from 'tap'
 import { jsonOf } from '../api/world.ts'
-import { makeExport, openExportWorld } from './batch-export-world.ts'
+import { makeExport, noOp, openExportWorld } from './batch-export-world.ts'
 
 const world = await openExportWorld(t)
 
@@ -113,7 +113,8 @@ t.test('starts backfills, under both names', async (t) => {
   t.strictSame(newer, {
     id: newer.id,
     progress: null,
-    start_at: '2024-05-01T12:00:00Z',
+    // An interval has what was stored in it, and not what happened: these events came before noon and are of later.
+    start_at: '2024-05-01T11:00:00Z',
     end_at: null,
     status: 'Starting',
     created_at: '2024-05-01T12:00:00Z',
@@ -137,7 +138,7 @@ t.test('refuses backfills of no time and no data', async (t) => {
     [
       { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' },
       'The provided backfill date range contains no data. ' +
-        'The earliest possible backfill start date is 2024-05-01T12:00:00Z',
+        'The earliest possible backfill start date is 2024-05-01T11:00:00Z',
     ],
   ] as const) {
     for (const below of ['backfill/', 'backfills/']) {
@@ -156,6 +157,23 @@ t.test('refuses backfills of no time and no data', async (t) => {
   t.equal(jsonOf(reply).detail, 'There is no data to backfill for this model.')
   t.equal(jsonOf(await world.get(`${path}backfills/`)).count, 0)
   t.equal(jsonOf(await world.get(`${persons}backfills/`)).count, 0)
+})
+
+t.test('knows where the data of each model begins', async (t) => {
+  await world.postgres.query(
+    `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes, changed_at)
+     values (1, gen_random_uuid(), '2020-01-01T00:00:00Z', false, 0, '{}', 2, '2024-04-30T10:00:00Z')`,
+  )
+  for (const [model, first] of [
+    ['events', '2024-05-01T11:00:00Z'],
+    ['sessions', '2024-05-01T11:00:00Z'],
+    ['persons', '2024-04-30T10:00:00Z'],
+  ] as const) {
+    const path = await makeExport(world, { ...noOp, model })
+    const range = { start_at: '2019-01-01T00:00:00Z', end_at: null }
+    t.equal((await world.send('POST', `${path}backfills/`, range)).status, 200)
+    t.equal(jsonOf(await world.get(`${path}backfills/`)).results[0].start_at, first, model)
+  }
 })
 
 t.test('cancels a backfill with its runs', async (t) => {

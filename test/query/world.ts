@@ -40,7 +40,7 @@ export async function openWorld(t: Test): Promise<World> {
       `insert into event
        select $1::integer, ('00000000-0000-4000-8000-00000000000' || i)::uuid, 'event ' || i, $2,
          ('00000000-0000-4000-8000-0000000000' || $1 || i)::uuid,
-         '2024-05-01T12:00:00Z'::timestamptz + to_hours(i::integer), '2024-05-01T12:00:00Z',
+         '2024-05-01T12:00:00Z'::timestamptz + to_hours(i::integer), '2024-05-01T11:30:00Z',
          json_object('$browser', 'Firefox', 'plan', $2, 'number', i,
            '$group_0', 'acme', '$session_id', 's1', 'deep', json_object('a"b/c', 'found')),
          '', false, false, 0, i * 64, 0
