@@ -3,6 +3,7 @@
 
 import type { CopiedPage } from '../events/copied-rows.ts'
 import type { Session } from '../postgres/pool.ts'
+import type { Sized } from './copied-pages.ts'
 
 /** Microseconds since the epoch, [from, to); a `to` of null has no end. */
 export interface ChangedStretch {
@@ -11,15 +12,10 @@ export interface ChangedStretch {
   readonly to: string | null
 }
 
-export interface ChangedId {
+export interface ChangedId extends Sized {
   readonly distinct_id: string
-  /** Of what is read for it. */
-  readonly bytes: number
 }
 
-/** One page: some 20 ms of the events thread. */
-const pageRowsMax = 5_000
-const pageBytesMax = 4 * 1024 * 1024
 /** Of a row beside its texts. */
 const rowBytes = 150
 
@@ -79,24 +75,6 @@ export async function readChanged(
     [projectId, from, to, after, countMax],
   )
   return rows
-}
-
-/** Cuts ids into pages that can be read at once. */
-export function pagesOf(ids: readonly ChangedId[]): string[][] {
-  const pages: string[][] = []
-  let page: string[] = []
-  let bytes = 0
-  for (const id of ids) {
-    if (page.length === pageRowsMax || (page.length > 0 && bytes + id.bytes > pageBytesMax)) {
-      pages.push(page)
-      page = []
-      bytes = 0
-    }
-    page.push(id.distinct_id)
-    bytes += id.bytes
-  }
-  if (page.length > 0) pages.push(page)
-  return pages
 }
 
 /** In the order of the columns of `copied_exported_person`. */

@@ -86,6 +86,11 @@ export interface Destination {
    * rows in common then do not go at once.
    */
   readonly isReplacing: boolean
+  /**
+   * True where events carry their persons' properties. A chunk of them that comes again after a crash may end
+   * elsewhere: only for who overwrites the first with it.
+   */
+  readonly hasPersonProperties: boolean
   format(config: DestinationConfig): StagedFormat
   /** Bytes that a file shall not be much larger than, as stored; null for no limit of its own. */
   chunkBytesMax(config: DestinationConfig): number | null

@@ -2,6 +2,7 @@
 // stretches themselves. Rows of a stretch do not change by arriving late: whatever comes is behind all that is there.
 // What they say can: whose event it is, groups, and whether it was deleted are as they are when the chunk is taken.
 
+import type { TenantSql } from '../api/tenant-sql.ts'
 import { laneNumbers, type Offset, type Offsets } from '../consumer/offset.ts'
 import { Parameters } from '../events/property-filter.ts'
 import { type Lane, lanes, type Position } from '../journal/journal.ts'
@@ -10,6 +11,7 @@ import { listOf, nodeOf, printStatement, readStatement } from '../query/ast.ts'
 import { compileQuery, parseQuery } from '../query/compile.ts'
 import { decodeOffsets, isBefore } from './boundary.ts'
 import { eventConditions, inlined, nameConditions } from './event-conditions.ts'
+import { copyPersons, type PersonSize, personSizes } from './event-persons.ts'
 import {
   chunkRowsMax,
   type EventsStore,
@@ -34,6 +36,7 @@ const columns = `uuid, event, distinct_id, person_id, properties, elements_chain
 
 export function openEventsExtraction(
   store: EventsStore,
+  sql: TenantSql,
   subject: Subject,
   rowsMax = chunkRowsMax,
 ): Extraction {
@@ -44,12 +47,12 @@ export function openEventsExtraction(
     async next(cursor, path, signal) {
       const stretch = stretchAfter(cursor, start, end)
       if (stretch === null) return { extracted: null, cursor: cursor ?? '', isLast: true }
-      const to = await chunkEnd(store, subject, stretch, rowsMax)
-      const chunk = { ...stretch, to }
-      const nextCursor = `${chunk.lane} ${to.position}.${to.index}`
+      const { chunk, persons } = await chunkOf(store, sql, subject, stretch, rowsMax)
+      const nextCursor = `${chunk.lane} ${chunk.to.position}.${chunk.to.index}`
       const isLast = stretchAfter(nextCursor, start, end) === null
-      const { sql, values } = await selectOf(store, subject, chunk)
-      const extracted = await extractWith(store, { sql, values, path, format: subject.format }, signal)
+      const request = await selectOf(store, subject, chunk)
+      const copies = persons === null ? null : copyPersons(sql, subject.projectId, persons)
+      const extracted = await extractWith(store, { ...request, path, format: subject.format }, signal, copies)
       const taken: Taken = {
         extracted: extracted.rowCount > 0 ? extracted : null,
         cursor: nextCursor,
@@ -128,6 +131,47 @@ async function chunkEnd(
   return { position: Number(position) as Position, index: index + 1 } // an event's
 }
 
+interface Chunk {
+  readonly chunk: LaneStretch
+  /** Of its events; null where they do not matter. */
+  readonly persons: readonly PersonSize[] | null
+}
+
+/** The chunk at the beginning of `stretch`; with persons' properties it has as few events as these need. */
+async function chunkOf(
+  store: EventsStore,
+  sql: TenantSql,
+  subject: Subject,
+  stretch: LaneStretch,
+  rowsMax: number,
+): Promise<Chunk> {
+  for (let limit = rowsMax; ; ) {
+    const chunk = { ...stretch, to: await chunkEnd(store, subject, stretch, limit) }
+    if (!subject.hasPersonProperties) return { chunk, persons: null }
+    const counts = await countByPerson(store, subject, chunk)
+    const persons = await personSizes(sql, subject.projectId, [...counts.keys()])
+    let rows = 0
+    for (const count of counts.values()) rows += count
+    const bytes = persons.reduce((sum, person) => sum + person.bytes * (counts.get(person.uuid) ?? 0), 0)
+    if (bytes <= subject.chunkBytesMax || rows <= 1) return { chunk, persons }
+    limit = Math.max(1, Math.floor(Math.min(limit, rows) * Math.min(0.9, subject.chunkBytesMax / bytes)))
+  }
+}
+
+async function countByPerson(
+  store: EventsStore,
+  subject: Subject,
+  chunk: LaneStretch,
+): Promise<ReadonlyMap<string, number>> {
+  const parameters = new Parameters()
+  const where = conditionsOf(subject, chunk, parameters).join(' and ')
+  const { rows } = await store.query(
+    `select person_id::varchar, count(*)::integer from events where ${where} group by person_id`,
+    parameters.values,
+  )
+  return new Map(rows.map(([person, count]) => [String(person), Number(count)]))
+}
+
 async function count(store: EventsStore, subject: Subject, start: Offsets, end: Offsets): Promise<number> {
   let total = 0
   for (const lane of lanes) {
@@ -151,10 +195,17 @@ function conditionsOf(subject: Subject, stretch: LaneStretch, parameters: Parame
 async function selectOf(store: EventsStore, subject: Subject, stretch: LaneStretch) {
   const parameters = new Parameters()
   const where = conditionsOf(subject, stretch, parameters).join(' and ')
-  if (subject.query === null)
-    return { sql: `select ${columns} from events where ${where}`, values: parameters.values }
+  if (subject.query === null) {
+    const sql = `select ${columns} from events where ${where}`
+    return { sql: subject.hasPersonProperties ? withPersons(sql) : sql, values: parameters.values }
+  }
   const compiled = await compileQuery(store, await parseQuery(store, subject.query), subject.projectId)
   return { sql: await narrowed(store, compiled, inlined(where, parameters)), values: [] }
+}
+
+function withPersons(sql: string): string {
+  return `select events.*, coalesce(person.properties, '{}'::json) as person_properties from (${sql}) events
+    left join temp.main.copied_person person on person.id = events.person_id`
 }
 
 /** The compiled query over fewer events: `where` is added to the subquery that stands in for the table. */

@@ -49,6 +49,8 @@ export interface Subject {
   readonly filters: unknown
   readonly config: GivenConfig
   readonly format: StagedFormat
+  /** As the destination says. */
+  readonly hasPersonProperties: boolean
   /** Of a chunk, as text that is not compressed. */
   readonly chunkBytesMax: number
 }

@@ -25,6 +25,7 @@ export const httpDestination: Destination = httpDestinationWith(postLimits)
 export function httpDestinationWith(limits: PostLimits): Destination {
   return {
     isReplacing: false,
+    hasPersonProperties: false,
     format: () => ({ kind: 'csv', compression: null }),
     chunkBytesMax: () => null,
     async open(config, run, outbound): Promise<Delivery> {

@@ -21,7 +21,7 @@ export function openExtraction(
 ): Extraction {
   switch (model) {
     case 'events':
-      return openEventsExtraction(store, subject, chunkRowsMax)
+      return openEventsExtraction(store, sql, subject, chunkRowsMax)
     case 'persons':
       return openPersonsExtraction(store, sql, subject, chunkRowsMax)
     case 'sessions':

@@ -4,6 +4,7 @@ import type { Delivery, Destination } from './delivery.ts'
 
 export const noOpDestination: Destination = {
   isReplacing: false,
+  hasPersonProperties: false,
   format: () => ({ kind: 'jsonl', compression: null }),
   chunkBytesMax: () => null,
   async open(): Promise<Delivery> {

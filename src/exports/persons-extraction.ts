@@ -14,10 +14,10 @@ import {
   type ChangedId,
   type ChangedStretch,
   countChanged,
-  pagesOf,
   readChanged,
   readRows,
 } from './changed-persons.ts'
+import { pagesOf } from './copied-pages.ts'
 import {
   chunkRowsMax,
   type EventsStore,
@@ -53,7 +53,10 @@ export function openPersonsExtraction(
           const found = await readChanged(session, stretch, cursor, rowsMax + 1)
           chunk = found.slice(0, fitting(found, rowsMax, chunkBytesMax))
           isLast = chunk.length === found.length
-          for (const ids of pagesOf(chunk)) await add(await readRows(session, projectId, ids))
+          for (const page of pagesOf(chunk)) {
+            const ids = page.map(({ distinct_id }) => distinct_id)
+            await add(await readRows(session, projectId, ids))
+          }
         })
       const copies = { projectId, tables: ['exported_person'], fill } as const
       const extracted = await extractWith(store, { sql, values: [], path, format }, signal, copies)

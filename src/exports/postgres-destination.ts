@@ -15,6 +15,7 @@ const numericOutOfRange = '22003'
 
 export const postgresDestination: Destination = {
   isReplacing: true,
+  hasPersonProperties: false,
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {

@@ -21,6 +21,7 @@ const batchBytesMax = 4 * 1024 * 1024
 
 export const redshiftDestination: Destination = {
   isReplacing: true,
+  hasPersonProperties: false,
   format: () => ({ kind: 'csv', compression: null }),
   chunkBytesMax: () => null,
   async open(config, run, outbound) {

@@ -219,6 +219,7 @@ function subjectOf(rooms: RunRooms, run: RunRow, { type, config }: OpenDestinati
     filters: run.filters,
     config: read,
     format: destination.format(read),
+    hasPersonProperties: destination.hasPersonProperties && run.hogql_query === null,
     chunkBytesMax: Math.min(destination.chunkBytesMax(read) ?? chunkBytesMax, chunkBytesMax),
   }
 }

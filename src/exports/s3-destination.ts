@@ -31,6 +31,7 @@ export const s3Destination: Destination = s3DestinationWith(s3Limits)
 export function s3DestinationWith(limits: S3Limits): Destination {
   return {
     isReplacing: false,
+    hasPersonProperties: true,
     format(config): StagedFormat {
       // The config allows these and null.
       const compression = config.compression as StagedFormat['compression']

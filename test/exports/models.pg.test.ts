@@ -209,3 +209,60 @@ t.test('sessions arrive as people query them, and grow where they are', async (t
   await world.settle()
   t.same(await inTable(), [expected[0], row('s2', 2, 30, 2)])
 })
+
+t.test('events carry their persons of now, in chunks as small as these need', async (t) => {
+  const s3 = await startS3(t)
+  const world = await openExportsWorld(t, {
+    destinations: {
+      S3: { ...s3Destination, chunkBytesMax: () => 5_000 },
+      Postgres: postgresDestination,
+      Redshift: postgresDestination,
+      HTTP: s3Destination,
+      NoOp: s3Destination,
+    },
+    outbound: outboundFor(t),
+    chunkRowsMax: 100,
+  })
+  const persons = await openPersons(t, world)
+  await persons.set('ada', { text: 'a "b"\n,\u001e', n: 1 })
+  await persons.set('bob', { text: 'x'.repeat(3_000) })
+  const { rows: known } = await world.postgres.query<{
+    distinct_id: string
+    uuid: string
+    properties: object
+  }>(
+    `select distinct_id, uuid, properties from person join person_distinct_id on person_uuid = uuid order by 1`,
+  )
+  const bornIds = [...known.map(({ uuid }) => uuid), uuidOf(0xdead)]
+  await world.ingest({
+    rows: Array.from({ length: 9 }, (_, n) => ({ uuid: uuidOf(n), bornId: bornIds[n % 3]! })),
+  })
+  const bucket = { bucket_name: s3Bucket, region: 'us-east-1', endpoint_url: s3.endpoint, ...s3Keys }
+  await world.makeExport({
+    destination_type: 'S3',
+    destination_config: { ...bucket, prefix: '', file_format: 'Parquet' },
+  })
+  await persons.set('ada', { n: 2 })
+  world.at(60)
+  const [run] = await world.settle()
+  t.match(run, { status: 'Completed', records_completed: 9, records_total_count: 9 })
+  const keys = await s3.keys()
+  t.ok(keys.length > 1 && keys.length < 9)
+  const place = folder(t)
+  for (const [n, key] of keys.entries()) writeFileSync(join(place, `${n}.parquet`), await s3.object(key))
+  const rows = await duckdb(
+    `select uuid, person_id, person_properties from read_parquet('${place}/*.parquet') order by uuid`,
+  )
+  const { rows: now } = await world.postgres.query<{ uuid: string; text: string }>(
+    'select uuid, properties::text as text from person',
+  )
+  t.match(now.find(({ uuid }) => uuid === bornIds[0])?.text, /"n": 2/)
+  t.strictSame(
+    rows,
+    Array.from({ length: 9 }, (_, n) => ({
+      uuid: uuidOf(n),
+      person_id: bornIds[n % 3],
+      person_properties: now.find(({ uuid }) => uuid === bornIds[n % 3])?.text ?? '{}',
+    })),
+  )
+})

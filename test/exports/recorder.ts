@@ -18,6 +18,7 @@ export class Recorder implements Destination {
   afterKept: (chunk: StagedChunk) => unknown = () => {}
 
   isReplacing = false
+  hasPersonProperties = false
 
   format() {
     return { kind: 'jsonl', compression: null } as const
