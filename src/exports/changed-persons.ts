@@ -26,6 +26,8 @@ const since = (table: string): string => `${table}.project_id = $1 and ${table}.
 /**
  * What changes for whoever knows a person by a distinct_id: the person, whose id it is, or that both are gone; by the
  * time of the last of them. Tables are read whole: an index would cost the persons consumer more, all the time.
+ * Of 200,000 persons with 300 bytes each, PostgreSQL 18, two busy cores: 0.2 s to find that none has changed, 1.8 s for
+ * the first 100,000 when all have.
  */
 const changed = `
   select distinct_id from (
