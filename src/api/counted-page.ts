@@ -91,13 +91,16 @@ export async function countedRows<Row extends object>(
      order by listed.list_place`,
     values,
   )
+  const shown = Object.keys(rows[0] ?? {}).filter((name) => !name.startsWith('list_'))
   return {
     count: rows[0]?.list_count ?? 0,
-    rows: rows.filter((row) => row.list_row === true).map(shownOf),
+    rows: rows.filter((row) => row.list_row === true).map((row) => only(row, shown)),
   }
 }
 
-function shownOf<Row extends object>(row: Row): Row {
-  const shown = Object.entries(row).filter(([name]) => !name.startsWith('list_'))
-  return Object.fromEntries(shown) as Row // no Row has such a name
+/** All rows of a statement have the same columns. */
+function only<Row extends object>(row: Row, names: readonly string[]): Row {
+  const shown: Record<string, unknown> = {}
+  for (const name of names) shown[name] = Reflect.get(row, name)
+  return shown as Row // no Row has one of the other names
 }

@@ -4,7 +4,7 @@ import { jsonField } from '../api/input-schema.ts'
 import { Type } from '../api/schema.ts'
 import { destinationTypes } from '../exports/destination-keys.ts'
 import { intervals } from '../exports/interval.ts'
-import { latestRunOf, runSchema, selectLatestRuns } from './batch-export-run-rows.ts'
+import { runSchema, selectLatestRuns, showLatestRun } from './batch-export-run-rows.ts'
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()])
@@ -98,7 +98,8 @@ export const selectBatchExports = `
   from batch_export join project on project.id = batch_export.project_id
   where project.organization_id = $1 and ($2::integer is null or project.id = $2)`
 
-/** A row as the API shows it. */
+/** Makes a row what the API shows, and returns it. */
 export function batchExportOf(row: BatchExportRow): BatchExportRow {
-  return { ...row, latest_runs: row.latest_runs.map(latestRunOf) }
+  row.latest_runs.forEach(showLatestRun)
+  return row
 }

@@ -38,17 +38,20 @@ export const selectLatestRuns = `coalesce((
     from (select ${runColumns} from batch_export_run where batch_export_id = batch_export.id
       order by created_at desc, id desc limit ${latestRunsMax}) run), '[]')`
 
-/** A run of `selectLatestRuns` as it is shown everywhere else. */
-export function latestRunOf(run: object): object {
-  const shown = moments.map((name) => {
+/** Makes a run of `selectLatestRuns` what is shown everywhere else, in its place: a page may hold 10,000 of them. */
+export function showLatestRun(run: object): void {
+  for (const name of moments) {
     const moment: unknown = Reflect.get(run, name)
-    return [name, typeof moment === 'string' ? momentOf(moment) : null]
-  })
-  return { ...run, ...Object.fromEntries(shown) }
+    if (typeof moment === 'string') Reflect.set(run, name, momentOf(moment))
+  }
 }
+
+const zone = '+00:00'
+const wholeSeconds = '2021-08-08T20:20:08'
+const microseconds = '2021-08-08T20:20:08.120000'
 
 /** "2021-08-08T20:20:08.12+00:00" as "2021-08-08T20:20:08.120000Z". */
 function momentOf(text: string): string {
-  const [second = '', fraction] = text.replace('+00:00', '').split('.')
-  return fraction === undefined ? `${second}Z` : `${second}.${fraction.padEnd(6, '0')}Z`
+  const moment = text.endsWith(zone) ? text.slice(0, -zone.length) : text
+  return moment.length === wholeSeconds.length ? `${moment}Z` : `${moment.padEnd(microseconds.length, '0')}Z`
 }
