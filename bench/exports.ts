@@ -111,7 +111,7 @@ function describeRun({ records, seconds, cpuServer, cpuPostgres }: WholeRun): st
 }
 
 async function judge(
-  { folder, options, say }: Context,
+  { folder, say }: Context,
   side: IngestSide,
   runs: ExportRuns,
   whole: WholeRun,
@@ -123,7 +123,7 @@ async function judge(
   const arrived = await judgeArrived(place, runs.s3, whole)
   const broken = [...brokenLoad(verdict), ...brokenArrived(arrived)]
   if (whole.status !== 'Completed') broken.push(`the run is ${whole.status}: ${whole.latestError}`)
-  if (whole.records < integerOption(options, 'events')) broken.push(`it counted ${whole.records} records`)
+  if (whole.records !== arrived.expected) broken.push(`the run counted ${whole.records} records`)
   const rows: ResultRow[] = [
     { name: 'exported', value: `${whole.records} events in ${whole.seconds.toFixed(1)} s` },
     { name: 'speed', value: describeRun(whole) },

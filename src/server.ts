@@ -170,7 +170,7 @@ async function openRooms(
   const { connectionString } = database
   const flags = openFlagEndpoints({ ...known, connectionString, persons, clock, log })
   releasers.push(() => flags.close())
-  const rooms = { ...outside, postgres, connectionString, store: events, clock, log }
+  const rooms = { ...outside, journal, postgres, connectionString, store: events, clock, log }
   const exports = openExports({ ...rooms, dataDir, logDays: config.exportLogDays, killAt: config.crashAt })
   releasers.push(() => exports.close())
   const stores = { journal, database, firstStart, ...known, flags, events, persons, mirror }

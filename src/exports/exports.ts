@@ -5,9 +5,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { exportsDirOf } from '../data-dir.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { Listening } from '../postgres/listener.ts'
 import { builtDestinations } from './built-destinations.ts'
 import { chunkRowsMax } from './extraction.ts'
+import { GivingWay } from './giving-way.ts'
 import { addJob, type Jobs, openJobs, withoutJob } from './jobs.ts'
 import { jobOf, planRuns } from './plan.ts'
 import { prune } from './prune.ts'
@@ -19,13 +21,15 @@ import { Staging } from './staging.ts'
 type Tuned = 'chunkRowsMax' | 'retryMs' | 'destinations'
 
 export interface ExportsOptions
-  extends Omit<WorkerOptions, Tuned | 'staging'>,
+  extends Omit<WorkerOptions, Tuned | 'staging' | 'givingWay'>,
     Partial<Pick<WorkerOptions, Tuned>> {
   /** Resolves once the database can be used. */
   readonly connectionString: Promise<string>
   readonly dataDir: string
   /** How long lines of logs are kept. */
   readonly logDays: number
+  /** What comes in: exports give way to it. */
+  readonly journal: Pick<Journal, 'state'>
   /** How often to look for what is due, and for jobs. */
   readonly tickMs?: number
 }
@@ -71,7 +75,12 @@ class ExportsRunner implements Exports {
     this.#options = options
     this.#staging = new Staging(exportsDirOf(options.dataDir))
     const tuned = { chunkRowsMax, retryMs, destinations: builtDestinations, ...options }
-    this.#worker = new RunWorker({ ...tuned, staging: this.#staging })
+    const ingestedBytes = (): number => {
+      const { realtime, historical } = options.journal.state().lanes
+      return realtime.committed + historical.committed
+    }
+    const givingWay = new GivingWay({ clock: options.clock, ingestedBytes })
+    this.#worker = new RunWorker({ ...tuned, staging: this.#staging, givingWay })
     this.#ready = this.#open()
   }
 

@@ -36,6 +36,7 @@ import {
 import { readConfig, splitConfig } from './destination.ts'
 import type { BuiltType } from './destination-keys.ts'
 import { chunkBytesMax, type EventsStore, type Extraction, type Subject } from './extraction.ts'
+import type { GivingWay } from './giving-way.ts'
 import { remarkOf } from './model-use.ts'
 import { openExtraction } from './models.ts'
 import { beginAttempt, commitChunk, loadChunks, logRun, type RunRow } from './run-rows.ts'
@@ -51,6 +52,7 @@ export interface RunRooms {
   readonly outbound: Outbound
   readonly destinations: Readonly<Record<BuiltType, Destination>>
   readonly staging: Staging
+  readonly givingWay: GivingWay
   readonly clock: Clock
   /** Rows of a chunk. */
   readonly chunkRowsMax: number
@@ -135,23 +137,18 @@ class Attempt {
   }
 
   async deliverAll(extraction: Extraction, { format }: Subject): Promise<Outcome> {
-    const { staging, clock, killAt } = this.#rooms
+    const { staging, givingWay, clock, killAt } = this.#rooms
     let { cursor, chunk_count: index } = this.#run
     const startedMs = this.#run.started_at === null ? clock.nowMs() : Date.parse(this.#run.started_at)
     for (;;) {
       this.#signal.throwIfAborted()
       if (clock.nowMs() - startedMs > runMsMax) throw new RunStopped('timed out')
       const path = await staging.place(this.#run.id, index, format)
-      const { extracted, cursor: next, isLast } = await extraction.next(cursor, path, this.#signal)
-      killPoint(killAt, 'after_extract')
-      let chunk: DeliveredChunk | null = null
-      if (extracted !== null) {
-        const { rowCount: recordCount, bytes, columns } = extracted
-        const delivery = await this.#open()
-        await delivery.deliver({ index, path, bytes, recordCount, columns, isLast }, this.#signal)
-        chunk = { index, recordCount, bytes }
-      }
-      killPoint(killAt, 'after_deliver')
+      const at = cursor
+      const number = index
+      const { chunk, next, isLast } = await givingWay.run(this.#signal, () =>
+        this.#deliverNext(extraction, at, number, path),
+      )
       if (!(await this.#commit(next, chunk))) return { kind: 'over' }
       killPoint(killAt, 'after_export_commit')
       await rm(path, { force: true })
@@ -161,6 +158,22 @@ class Attempt {
     }
     await this.#finish(index)
     return { kind: 'completed', records: this.#records, bytes: this.#bytes }
+  }
+
+  /** Takes what follows `cursor` to the destination; null when that is no row. */
+  async #deliverNext(extraction: Extraction, cursor: string | null, index: number, path: string) {
+    const { killAt } = this.#rooms
+    const { extracted, cursor: next, isLast } = await extraction.next(cursor, path, this.#signal)
+    killPoint(killAt, 'after_extract')
+    let chunk: DeliveredChunk | null = null
+    if (extracted !== null) {
+      const { rowCount: recordCount, bytes, columns } = extracted
+      const delivery = await this.#open()
+      await delivery.deliver({ index, path, bytes, recordCount, columns, isLast }, this.#signal)
+      chunk = { index, recordCount, bytes }
+    }
+    killPoint(killAt, 'after_deliver')
+    return { chunk, next, isLast }
   }
 
   async close(): Promise<void> {

@@ -183,6 +183,7 @@ export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> =
       destinations: { S3: recorder, Postgres: recorder, Redshift: recorder, HTTP: recorder, NoOp: recorder },
       dataDir,
       logDays: 30,
+      journal,
       clock,
       log,
       killAt: null,
