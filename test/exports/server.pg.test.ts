@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { childEnvironment } from '../../src/config.ts'
 import { exportsKillPoints } from '../../src/kill-point.ts'
+import { openPostgres, type Postgres } from '../../src/postgres/pool.ts'
 import { uuidOf } from '../events/make-batch.ts'
 import { connectTo, type TestServer, testPersonalApiKey, testProjectApiKey } from '../support/client.ts'
 import { rowsOf } from '../support/cluster.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase, silentLog as log } from '../support/postgres.ts'
 import { startPostgresFront } from '../support/postgres-front.ts'
 import { type S3Server, s3Bucket, s3Keys, startS3 } from '../support/s3.ts'
 import { startServer } from '../support/server.ts'
@@ -63,16 +64,16 @@ async function makeExport(server: TestServer, type: string, config: object): Pro
 
 /** Waits until runs of every export have ended and delivered so many records; the API has to call them complete. */
 async function delivered(
-  connectionString: string,
+  postgres: Postgres,
   server: TestServer,
   exportIds: readonly string[],
   count: number,
 ): Promise<void> {
   await until(async () => {
-    const rows = await rowsOf(
-      connectionString,
+    const { rows } = await postgres.query(
       `select from batch_export_run group by batch_export_id
-       having bool_and(finished_at is not null) and sum(records_completed) = ${count}`,
+       having bool_and(finished_at is not null) and sum(records_completed) = $1`,
+      [count],
     )
     return rows.length === exportIds.length
   }, waitMsMax)
@@ -96,6 +97,9 @@ const uuids = (count: number): string[] => Array.from({ length: count }, (_, ind
 
 t.test('what was captured is once at every destination, however often the server is killed', async (t) => {
   const { connectionString } = await freshDatabase(t)
+  // One connection for all questions: making one takes more than most of them.
+  const postgres = openPostgres({ connectionString, log })
+  t.teardown(() => postgres.close())
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -146,11 +150,11 @@ t.test('what was captured is once at every destination, however often the server
 
   const last = start(t, env, 2)
   server = await connected(last)
-  await delivered(connectionString, server, exportIds, 20)
+  await delivered(postgres, server, exportIds, 20)
   await capture(server, [5, 6, 21, 22])
   last.send(4)
-  await rowsOf(connectionString, `select pg_notify('batch_export', 'plan')`)
-  await delivered(connectionString, server, exportIds, 22)
+  await postgres.query(`select pg_notify('batch_export', 'plan')`)
+  await delivered(postgres, server, exportIds, 22)
 
   t.strictSame(await uuidsInS3(s3), uuids(22))
   t.ok((await s3.keys()).length > 3, 'the hour was more than one chunk')
@@ -170,7 +174,7 @@ t.test('what was captured is once at every destination, however often the server
   }
   await capture(server, [23])
   last.send(6)
-  await rowsOf(connectionString, `select pg_notify('batch_export', 'plan')`)
+  await postgres.query(`select pg_notify('batch_export', 'plan')`)
   await until(() => isAsked, waitMsMax)
   last.kill('SIGTERM')
   t.equal(await killed(last), '0')

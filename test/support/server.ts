@@ -20,6 +20,8 @@ const testNowMs = 1_714_564_800_000
 export interface ServerOptions {
   /** When it is; null: the real time. */
   readonly nowMs?: number | null
+  /** A clock that the test moves, in the place of `nowMs`. */
+  readonly clock?: Clock
   /** Settings by environment name. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -44,7 +46,8 @@ export interface ServerProcess extends TestServer {
 export async function startServer(t: Test, options: ServerOptions = {}): Promise<LocalServer> {
   const world = await makeWorld(t, options.env)
   const config = loadConfig(world)
-  const clock = options.nowMs === null ? systemClock : standingClock(options.nowMs ?? testNowMs)
+  const clock =
+    options.clock ?? (options.nowMs === null ? systemClock : standingClock(options.nowMs ?? testNowMs))
   const server = await openServer(config, { clock, log: openLog(config) })
   t.teardown(() => server.close())
   const client = connectTo(server.port, () => hasNoLag(server))
