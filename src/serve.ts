@@ -14,6 +14,8 @@ import { type Log, openLog } from './telemetry/log.ts'
 
 /** Serves until told to stop. Returns the exit code. */
 export async function serve(): Promise<number> {
+  // DuckDB asks for no mode of its own: without this its files are everybody's to read where the data folder is.
+  process.umask(0o077)
   loadDotEnv()
   let log: Log = openLog({ logLevel: 'info', logFormat: 'auto' })
   try {

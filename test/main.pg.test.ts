@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { freshDatabase } from './support/postgres.ts'
@@ -16,7 +16,9 @@ async function capture(port: unknown, apiKey: string, event: string): Promise<nu
 t.test(
   'the first start makes keys and prints them once, the second is quiet, and neither leaves a process',
   async (t) => {
-    const dataDir = join(t.testdir(), 'data')
+    // A volume, for example, that others may look into.
+    const dataDir = t.testdir({ data: {} }).concat('/data')
+    chmodSync(dataDir, 0o755)
     const first = startSpate(t, { DATA_DIR: dataDir })
     const { port } = await first.logged('listening')
     await until(() => first.output().includes('personal API key'))
@@ -28,6 +30,13 @@ t.test(
     t.equal(await capture(port, made.project_api_key, 'first'), 200)
     const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
     t.ok(isRunning(pid))
+    await until(() => existsSync(join(dataDir, 'events.duckdb')))
+    const modes = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).mode & 0o077])
+    t.same(
+      modes.filter(([, mode]) => mode !== 0),
+      [],
+      'nobody else reads any of it',
+    )
     first.child.kill('SIGINT')
     t.same(await first.ended, { code: 0, signal: null })
     t.notOk(isRunning(pid), 'the embedded Postgres has ended')
