@@ -33,7 +33,7 @@
 
 import { pack, unpack } from 'msgpackr'
 import { assert } from '../lib/assert.ts'
-import { alignTo8, type Bytes } from '../lib/bytes.ts'
+import { alignTo8, type Bytes, copyBytes } from '../lib/bytes.ts'
 import type { Micros } from '../lib/clock.ts'
 
 export const eventBatchVersion = 1
@@ -106,18 +106,21 @@ export function encodeEventBatch(header: EventBatchHeader, columns: EventColumns
   let size = layout.text
   for (const name of textColumnNames) size += columns.text[name].bytes.byteLength
   const bytes = new Uint8Array(size)
-  new DataView(bytes.buffer).setUint32(0, packed.byteLength, true)
-  bytes.set(packed, 4)
-  bytes.set(columns.uuids.subarray(0, count * 16), layout.uuids)
-  bytes.set(columns.bornIds.subarray(0, count * 16), layout.bornIds)
-  new Float64Array(bytes.buffer, layout.timestamps, count).set(columns.timestamps.subarray(0, count))
-  bytes.set(columns.flags.subarray(0, count), layout.flags)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, packed.byteLength, true)
+  copyBytes(packed, 0, packed.byteLength, bytes, 4)
+  copyBytes(columns.uuids, 0, count * 16, bytes, layout.uuids)
+  copyBytes(columns.bornIds, 0, count * 16, bytes, layout.bornIds)
+  for (let row = 0; row < count; row++)
+    view.setFloat64(layout.timestamps + row * 8, columns.timestamps[row]!, true)
+  copyBytes(columns.flags, 0, count, bytes, layout.flags)
   let textAt = layout.text
   for (let column = 0; column < textColumnNames.length; column++) {
     // The index is below the length of the constant list.
     const { bytes: values, ends } = columns.text[textColumnNames[column] as TextColumnName]
-    new Uint32Array(bytes.buffer, layout.ends + column * count * 4, count).set(ends.subarray(0, count))
-    bytes.set(values, textAt)
+    const endsAt = layout.ends + column * count * 4
+    for (let row = 0; row < count; row++) view.setUint32(endsAt + row * 4, ends[row]!, true)
+    copyBytes(values, 0, values.byteLength, bytes, textAt)
     textAt += values.byteLength
   }
   return bytes

@@ -72,9 +72,12 @@ export class PropertiesColumn {
   /** Begins a request. */
   open(facts: PropertiesFacts): void {
     this.#anonymizesIps = facts.anonymizeIps
-    this.#clientIp = facts.clientIp
+    if (facts.clientIp !== this.#clientIp) {
+      // Senders of many small requests come from few addresses.
+      this.#clientIp = facts.clientIp
+      this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
+    }
     this.#geoip = facts.geoip
-    this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
     this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
     const keys: number[] = [...movedKeys]
     if (facts.anonymizeIps) keys.push(Property.$ip)

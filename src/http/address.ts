@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 
 /** Prints 4 or 16 network-order bytes: IPv4, also when mapped into IPv6, dotted; IPv6 in its short form. */
 export function formatAddress(bytes: Uint8Array): string {
-  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`
   if (bytes.length !== 16) return ''
   if (isMapped(bytes)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`
   const groups: string[] = []
