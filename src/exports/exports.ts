@@ -163,7 +163,7 @@ class ExportsRunner implements Exports {
     await this.#ready
     if (this.#closing.signal.aborted || this.#jobs === null) return
     const nowMs = clock.nowMs()
-    await planRuns(this.#options, nowMs)
+    await planRuns(this.#options, nowMs, this.#closing.signal)
     if (nowMs - this.#prunedMs >= pruneMs) {
       await prune(postgres, logDays, nowMs)
       this.#prunedMs = nowMs

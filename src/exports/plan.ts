@@ -51,20 +51,29 @@ const spansMax = 100
 const exportColumns = `batch_export.id, project_id, model, interval, timezone, paused, batch_export.created_at,
   start_at, end_at, planned_until, planned_end, resumed_at`
 
-/** Makes what is due at `nowMs`. Returns how many runs it made. Errors: postgres_unavailable, events_unavailable. */
-export async function planRuns(rooms: PlanRooms, nowMs: number): Promise<number> {
+/**
+ * Makes what is due at `nowMs`, as far as `closing` lets it. Returns how many runs it made.
+ * Errors: postgres_unavailable, events_unavailable.
+ */
+export async function planRuns(rooms: PlanRooms, nowMs: number, closing: AbortSignal): Promise<number> {
   let made = 0
   const { rows } = await rooms.postgres.query<ExportRow>(
     `select ${exportColumns} from batch_export join project on project.id = project_id where not paused`,
   )
   for (const row of rows) {
-    for (const span of dueOf(row, nowMs)) made += await planSpan(rooms, row.id, span, nowMs)
+    for (const span of dueOf(row, nowMs)) {
+      if (closing.aborted) return made
+      made += await planSpan(rooms, row.id, span, nowMs)
+    }
   }
   const { rows: backfills } = await rooms.postgres.query<BackfillRow>(
     `select id, batch_export_id, start_at, end_at, created_at from batch_export_backfill
      where finished_at is null order by created_at, id`,
   )
-  for (const backfill of backfills) made += await planBackfill(rooms, backfill, nowMs)
+  for (const backfill of backfills) {
+    if (closing.aborted) return made
+    made += await planBackfill(rooms, backfill, nowMs)
+  }
   return made
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { planRuns } from '../../src/exports/plan.ts'
 import { plainRows, uuidOf } from '../events/make-batch.ts'
 import { openExportsWorld, type RunRow } from './world.ts'
 
@@ -110,4 +111,15 @@ t.test('an interval that is made longer exports nothing twice', async (t) => {
   await world.settle()
   t.strictSame(world.recorder.column('uuid'), uuids(1, 2))
   t.strictSame(world.recorder.columnOf('2024-05-02T00:00', 'uuid'), uuids(2))
+})
+
+t.test('what is due is left for later when the server ends', async (t) => {
+  const world = await openExportsWorld(t)
+  const id = await world.makeExport()
+  world.at(180)
+  await world.backfill(id, '2024-05-01T12:00:00Z', '2024-05-01T15:00:00Z')
+  const store = { query: () => Promise.reject(new Error('nobody is asked')) }
+  t.equal(await planRuns({ postgres: world.postgres, store }, world.nowMs, AbortSignal.abort()), 0)
+  t.strictSame(await world.runs(), [])
+  t.not((await world.settle()).length, 0)
 })
