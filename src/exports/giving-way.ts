@@ -17,7 +17,7 @@ export interface GivingWayOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** A fifteenth of the time, so that ingestion loses less than a tenth of its own. */
+/** Chunks then have a sixteenth of the time: what ingestion may lose is a tenth. */
 const debtOfChunk = 15
 /** However long a chunk took: a destination that is slow takes no processor. */
 const debtMsMax = 60_000
