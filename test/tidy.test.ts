@@ -79,6 +79,7 @@ const networkTypes = /^import \{ type \w+ \} from/
 const noTwin: Readonly<Record<string, string>> = {
   'src/capture/capture-task.ts': 'types only',
   'src/exports/delivery.ts': 'types, and an error without behaviour',
+  'src/exports/stretch.ts': 'plan.pg.test.ts sees what runs take',
   'src/flags/definition.ts': 'types only',
   'src/http/route.ts': 'types, and replies that every http test sees',
   'src/identity/changes.ts': 'types only',

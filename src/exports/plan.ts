@@ -9,13 +9,13 @@
 // Without a start it is one run from the beginning of everything.
 
 import { makeUuidV7 } from '../lib/uuid.ts'
-import type { Postgres, Session } from '../postgres/pool.ts'
-import type { SqlRunner } from '../query/compile.ts'
-import { changesBefore, encodeOffsets, isOfModel, offsetsBefore } from './boundary.ts'
+import type { Session } from '../postgres/pool.ts'
+import { isOfModel } from './boundary.ts'
 import type { Model } from './delivery.ts'
 import { boundaryBefore, countWithin, dueSpans, type Interval, type Span, wholeSpans } from './interval.ts'
 import { addJob } from './jobs.ts'
 import { openStatuses, type RunRow } from './run-rows.ts'
+import { boundaryAt, type PlanRooms, pastStretch, type Stretch } from './stretch.ts'
 
 interface ExportRow {
   readonly id: string
@@ -38,11 +38,6 @@ interface BackfillRow {
   readonly start_at: string | null
   readonly end_at: string | null
   readonly created_at: string
-}
-
-export interface PlanRooms {
-  readonly postgres: Postgres
-  readonly store: SqlRunner
 }
 
 /** Runs of one export made at a time: after a long stop the others shall not wait. */
@@ -111,47 +106,12 @@ async function planSpan(rooms: PlanRooms, exportId: string, span: Span, nowMs: n
   })
 }
 
-interface Stretch {
-  readonly start: string | null
-  readonly end: string
-}
-
 /** What the schedule's next run takes. */
 async function nextStretch(rooms: PlanRooms, row: ExportRow, span: Span): Promise<Stretch> {
   const untilMs = msOf(row.planned_until)
   const isNext = untilMs !== null && span.startMs <= untilMs && isOfModel(row.model, row.planned_end)
   const start = isNext ? row.planned_end : await boundaryAt(rooms, row, span.startMs)
   return { start, end: await boundaryAt(rooms, row, span.endMs) }
-}
-
-/** What a run of an interval takes that has passed. */
-async function pastStretch(
-  rooms: PlanRooms,
-  row: ExportRow,
-  { startMs, endMs }: { readonly startMs: number | null; readonly endMs: number },
-): Promise<Stretch> {
-  const known = await knownStretch(rooms.postgres, row, startMs, endMs)
-  if (known !== null) return known
-  const start = startMs === null ? null : await boundaryAt(rooms, row, startMs)
-  return { start, end: await boundaryAt(rooms, row, endMs) }
-}
-
-/** A boundary of `atMs` that a run has used, or else what the stores say of it. */
-async function boundaryAt(rooms: PlanRooms, row: ExportRow, atMs: number): Promise<string> {
-  const { rows } = await rooms.postgres.query<{ boundary: string }>(
-    `select boundary from (
-       select stretch_end as boundary, created_at from batch_export_run
-       where batch_export_id = $1 and data_interval_end = to_timestamp($2)
-       union all
-       select stretch_start, created_at from batch_export_run
-       where batch_export_id = $1 and data_interval_start = to_timestamp($2)
-     ) known order by created_at`,
-    [row.id, atMs / 1000],
-  )
-  const known = rows.find(({ boundary }) => isOfModel(row.model, boundary))
-  if (known !== undefined) return known.boundary
-  if (row.model === 'persons') return changesBefore(rooms.postgres, atMs)
-  return encodeOffsets(await offsetsBefore(rooms.store, atMs))
 }
 
 interface PlannedRun {
@@ -252,23 +212,6 @@ function totalOf({ interval, timezone }: ExportRow, { start_at, end_at, created_
   const endedMs = boundaryBefore(interval, timezone, Date.parse(created_at))
   const endMs = Math.min(msOf(end_at) ?? endedMs, endedMs)
   return countWithin(interval, timezone, { startMs: Date.parse(start_at), endMs })
-}
-
-/** The stretch that a run of this very interval has taken first; null when there was none. */
-async function knownStretch(
-  postgres: Session,
-  { id, model }: ExportRow,
-  startMs: number | null,
-  endMs: number,
-): Promise<Stretch | null> {
-  const { rows } = await postgres.query<Stretch>(
-    `select stretch_start as start, stretch_end as end from batch_export_run
-     where batch_export_id = $1 and data_interval_end = to_timestamp($3)
-       and data_interval_start is not distinct from to_timestamp($2) and stretch_end is not null
-     order by created_at`,
-    [id, startMs === null ? null : startMs / 1000, endMs / 1000],
-  )
-  return rows.find(({ end }) => isOfModel(model, end)) ?? null
 }
 
 /** A run that takes the interval of `run` from its start, as the export is now. */
