@@ -5,27 +5,28 @@ import { Type } from '../../src/api/schema.ts'
 type Builders = typeof Type
 
 /** Every builder with and without options, one in the other. */
-function build({ Array, Enum, Literal, Null, Number, Object, Optional, Required, ...more }: Builders) {
-  const { Boolean, Integer, String, Union, Unknown, Unsafe } = more
+function build(make: Builders) {
   const fields = {
-    name: String({ minLength: 1, description: 'A name.' }),
-    nickname: Optional(String()),
-    isOpen: Boolean({ default: true }),
-    size: Optional(Integer({ minimum: 0 })),
-    share: Number({ maximum: 1 }),
-    kind: Optional(Enum(['a', 'b'], { description: 'Which.' })),
-    level: Union([Literal(1), Literal('member', { title: 'x' }), Literal(true)], { default: 1 }),
-    empty: Optional(Null()),
-    list: Array(Array(Unknown()), { maxItems: 3 }),
-    any: Optional(Unsafe<string>({ type: 'string', 'x-lenient': true })),
+    name: make.String({ minLength: 1, description: 'A name.' }),
+    nickname: make.Optional(make.String()),
+    isOpen: make.Boolean({ default: true }),
+    size: make.Optional(make.Integer({ minimum: 0 })),
+    share: make.Number({ maximum: 1 }),
+    kind: make.Optional(make.Enum(['a', 'b'], { description: 'Which.' })),
+    level: make.Union([make.Literal(1), make.Literal('member', { title: 'x' }), make.Literal(true)], {
+      default: 1,
+    }),
+    empty: make.Optional(make.Null()),
+    list: make.Array(make.Array(make.Unknown()), { maxItems: 3 }),
+    any: make.Optional(make.Unsafe<string>({ type: 'string', 'x-lenient': true })),
   }
-  const object = Object(fields, { title: 'All of them' })
+  const object = make.Object(fields, { title: 'All of them' })
   return [
     object,
-    Required(object),
-    Object({}),
-    Object({ only: Optional(Boolean()) }),
-    Unknown({ title: 'y' }),
+    make.Required(object),
+    make.Object({}),
+    make.Object({ only: make.Optional(make.Boolean()) }),
+    make.Unknown({ title: 'y' }),
   ]
 }
 

@@ -36,7 +36,12 @@ await release()
 
 async function open(): Promise<{ connectionString: string }> {
   // Nothing here has to survive a power cut, and the servers of several files are connected at once.
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '200',
+  }
   const embedded = await openEmbeddedPostgres({ dir: join(folder, 'postgres'), log, settings })
   releasers.push(() => embedded.stop())
   const postgres = openPostgres({ connectionString: embedded.connectionString, log })
