@@ -44,6 +44,11 @@ export function exportsDirOf(path: string): string {
   return resolve(path, 'exports')
 }
 
+/** Where the events store writes a file that a query is answered with, until it is read, as an absolute path. */
+export function queriesDirOf(path: string): string {
+  return resolve(path, 'queries')
+}
+
 function listen(name: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy())
   server.unref()

@@ -86,7 +86,7 @@ function templateOf(path: string): string {
 }
 
 function describe(operation: Operation): object {
-  const { method, path, operationId, summary, tag, query, status, response } = operation
+  const { method, path, operationId, summary, tag, query, status } = operation
   const { scope } = accessOf(method, path)
   const isPublic = scope === 'public'
   return {
@@ -97,12 +97,17 @@ function describe(operation: Operation): object {
     parameters: [...pathParameters(path), ...queryParameters(query)],
     ...requestBody(operation),
     responses: {
-      [status]: { description: 'Success', ...(response === null ? {} : { content: json(response) }) },
+      [status]: { description: 'Success', ...successContent(operation) },
       default: { description: 'Error', content: json(Type.Unsafe({ $ref: '#/components/schemas/Error' })) },
     },
     security: isPublic ? [] : [{ personalApiKey: [] }],
     ...(isPublic || scope === 'any_key' ? {} : { 'x-required-scope': scope }),
   }
+}
+
+function successContent({ response, fileType }: Operation): object {
+  if (response === null) return {}
+  return { content: { ...json(response), ...(fileType === undefined ? {} : { [fileType]: {} }) } }
 }
 
 function pathParameters(path: string): object[] {

@@ -17,7 +17,7 @@ import { type Access, accessOf, isGranted, levels, type TenantInPath, tenantIn }
 import { readInput } from './input.ts'
 import { checkReadable } from './input-schema.ts'
 import { jsonBodyBytesMax, parseJsonBody } from './json-body.ts'
-import { type Admitted, JsonText, type Operation } from './operation.ts'
+import { type Admitted, FileBytes, JsonText, type Operation } from './operation.ts'
 import { type Authentication, isProjectSecret, type Principal } from './principal.ts'
 import {
   checkLevel,
@@ -244,8 +244,11 @@ async function enterTenant(
   return { sql: projectSql(postgres, principal.userId, project), organization: null, project }
 }
 
-function replyOf({ status, response }: Operation, result: unknown, known: string): HttpReply {
+function replyOf({ status, response, fileType }: Operation, result: unknown, known: string): HttpReply {
   if (response === null) return emptyReply(status)
+  if (result instanceof FileBytes) {
+    return { status, contentType: fileType ?? 'application/octet-stream', body: result.bytes, headers: [] }
+  }
   if (!(result instanceof JsonText)) return jsonReply(status, result)
   const { text, etag } = result
   if (etag === null) return { status, contentType: 'application/json', body: text, headers: [] }

@@ -64,10 +64,12 @@ export interface Description<Query extends TObject, Body extends TSchema> {
   readonly status: 200 | 201 | 204
   /** Null when success has no body. */
   readonly response: TSchema | null
+  /** Type of the FileBytes that success may be instead, where the caller asks for it. */
+  readonly fileType?: string
 }
 
 interface Definition<Given, Query extends TObject, Body extends TSchema> extends Description<Query, Body> {
-  /** Resolves with what is sent: a value to be printed as JSON, or JsonText. */
+  /** Resolves with what is sent: a value to be printed as JSON, JsonText or FileBytes. */
   readonly handle: (context: Given) => Promise<unknown> | unknown
 }
 
@@ -92,6 +94,15 @@ export class JsonText {
   constructor(text: string, etag: string | null = null) {
     this.text = text
     this.etag = etag
+  }
+}
+
+/** A reply that is a file, of the operation's `fileType`. */
+export class FileBytes {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
   }
 }
 

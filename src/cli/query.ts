@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts'
 import { openServerClient, type ServerAddress } from './server-client.ts'
 
-export const queryFormats = ['table', 'csv', 'jsonl'] as const
+export const queryFormats = ['table', 'csv', 'jsonl', 'parquet'] as const
 export type QueryFormat = (typeof queryFormats)[number]
 
 export interface QueryOptions extends ServerAddress {
@@ -21,22 +21,35 @@ interface Answer {
   readonly limit: number
 }
 
-/** Returns what to print, and a remark for stderr. Errors: config_invalid, server_unavailable, server_refused. */
+/** Why the answer may not go to stdout; null when it may. */
+export function refusalOf(format: QueryFormat, isTerminal: boolean): string | null {
+  if (format !== 'parquet' || !isTerminal) return null
+  return 'a Parquet file is not for a terminal: name a file with --output, or redirect it'
+}
+
+/**
+ * Returns what to print or write, and a remark for stderr.
+ * Errors: config_invalid, server_unavailable, server_refused.
+ */
 export async function runQuery(
   config: Config,
   options: QueryOptions,
-): Promise<{ readonly text: string; readonly remark: string }> {
+): Promise<{ readonly output: string | Uint8Array; readonly remark: string }> {
   const { sql, format } = options
   const server = openServerClient(config, options)
   const projectId = await server.findProject(options.project)
+  const path = `/api/projects/${projectId}/query/`
   const body = { query: { kind: 'HogQLQuery', query: sql } }
+  if (format === 'parquet') {
+    return { output: await server.postForFile(path, { ...body, format }), remark: '' }
+  }
   // The route answers what query.ts describes.
-  const answer = (await server.post(`/api/projects/${projectId}/query/`, body)) as Answer
+  const answer = (await server.post(path, body)) as Answer
   const remark = answer.hasMore ? `only the first ${answer.limit} rows: add a LIMIT for more\n` : ''
-  return { text: printed(answer, format), remark }
+  return { output: printed(answer, format), remark }
 }
 
-function printed({ columns, results }: Answer, format: QueryFormat): string {
+function printed({ columns, results }: Answer, format: Exclude<QueryFormat, 'parquet'>): string {
   switch (format) {
     case 'jsonl':
       return results.map((row) => `${JSON.stringify(objectOf(columns, row))}\n`).join('')

@@ -20,6 +20,8 @@ export interface ServerClient {
   get(path: string): Promise<unknown>
   /** POST of `body` as JSON; otherwise as `get`. */
   post(path: string, body: unknown): Promise<unknown>
+  /** POST that is answered with a file. */
+  postForFile(path: string, body: unknown): Promise<Uint8Array>
   /**
    * The id of the project that `given` names by id or project API key. When nothing is given: the only one, or the
    * one of the first start when the key may not list them.
@@ -41,23 +43,25 @@ export function openServerClient(config: Config, address: ServerAddress): Server
   }
   const base = (address.url ?? ownUrl(config)).replace(/\/+$/, '')
 
-  const ask = async (path: string, init: RequestInit): Promise<unknown> => {
+  const ask = async (path: string, init: RequestInit): Promise<Buffer> => {
     let reply: Response
-    let text: string
+    let answer: Buffer
     try {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
       reply = await fetch(`${base}${path}`, { ...init, headers, signal: AbortSignal.timeout(answerMsMax) })
-      text = await reply.text()
+      answer = Buffer.from(await reply.arrayBuffer())
     } catch (cause) {
       const detail = `no answer from ${base}: is the server running there? --url names another`
       throw new ServiceError('server_unavailable', { detail, cause })
     }
-    if (reply.status === 200) return JSON.parse(text)
-    throw new ServiceError('server_refused', { detail: `${reply.status} ${detailIn(text)}` })
+    if (reply.status === 200) return answer
+    throw new ServiceError('server_refused', { detail: `${reply.status} ${detailIn(answer.toString())}` })
   }
-  const get = (path: string): Promise<unknown> => ask(path, {})
-  const post = (path: string, body: unknown): Promise<unknown> =>
+  const get = async (path: string): Promise<unknown> => JSON.parse((await ask(path, {})).toString())
+  const postForFile = (path: string, body: unknown): Promise<Buffer> =>
     ask(path, { method: 'POST', body: JSON.stringify(body) })
+  const post = async (path: string, body: unknown): Promise<unknown> =>
+    JSON.parse((await postForFile(path, body)).toString())
   const findProject = async (given: string | undefined): Promise<number> => {
     if (given !== undefined && /^\d{1,10}$/.test(given)) return Number(given)
     if (given !== undefined && given === known?.project_api_key) return known.project_id
@@ -77,7 +81,7 @@ export function openServerClient(config: Config, address: ServerAddress): Server
     const detail = `name a project by its id or its project API key with --project: ${names}`
     throw new ServiceError('server_refused', { detail })
   }
-  return { get, post, findProject }
+  return { get, post, postForFile, findProject }
 }
 
 interface ListedProject {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line. Answers go to stdout, logs to stderr; exit codes are those of errors.ts, 2 for wrong usage.
 
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
 import { loadConfig, loadDotEnv } from '../config.ts'
@@ -13,11 +14,13 @@ import { runExplain } from './explain.ts'
 import { runKeysCreate, runKeysList, runKeysRevoke } from './keys.ts'
 import { levelNames, type NewMember, runMembersAdd } from './members.ts'
 import { runMigrate } from './migrate.ts'
-import { type QueryFormat, queryFormats, runQuery } from './query.ts'
+import { type QueryFormat, queryFormats, refusalOf, runQuery } from './query.ts'
 import { runReseal } from './reseal.ts'
 import type { ServerAddress } from './server-client.ts'
 
 const exitUsage = 2
+
+type QueryFlags = ServerAddress & { project?: string; format: QueryFormat; output?: string }
 
 const program = new Command('spate')
   .description(
@@ -123,9 +126,13 @@ program
   .option('--key <key>', 'personal API key; default: the one in DATA_DIR/bootstrap.json')
   .option('--url <url>', 'where the server is; default: from HOST and PORT')
   .addOption(new Option('--format <format>', 'how to print rows').choices(queryFormats).default('table'))
-  .action(async (sql: string, options: ServerAddress & { project?: string; format: QueryFormat }) => {
-    const { text, remark } = await runQuery(loadConfig(), { sql, ...options })
-    process.stdout.write(text)
+  .option('--output <file>', 'where to write them; default: stdout')
+  .action(async (sql: string, { output: file, ...options }: QueryFlags) => {
+    const refusal = file === undefined ? refusalOf(options.format, process.stdout.isTTY) : null
+    if (refusal !== null) program.error(refusal)
+    const { output, remark } = await runQuery(loadConfig(), { sql, ...options })
+    if (file === undefined) process.stdout.write(output)
+    else writeOutput(file, output)
     process.stderr.write(remark)
   })
 
@@ -138,4 +145,12 @@ try {
     console.error(`${error.code}: ${error.detail}`)
     process.exitCode = errorRow(error.code).exitCode ?? 1
   } else throw error
+}
+
+function writeOutput(file: string, output: string | Uint8Array): void {
+  try {
+    writeFileSync(file, output)
+  } catch (error) {
+    program.error(`--output ${file}: ${error instanceof Error ? error.message : error}`)
+  }
 }

@@ -17,7 +17,7 @@ import type { EventFilter, EventPage } from './list.ts'
 import type { EventsTasks, QueryResult, QueryValue } from './messages.ts'
 import { MirrorWriter } from './mirror-writer.ts'
 import { EventsPool, type Fields, lost } from './pool.ts'
-import type { Counts } from './progress.ts'
+import type { Counts, EventsState } from './progress.ts'
 import { Pump } from './pump.ts'
 import { ReadGate } from './read-gate.ts'
 import type { Selected, SelectLimits } from './select.ts'
@@ -25,6 +25,7 @@ import { type Copies, type OnCancel, type PeoplesQuery, Selects, type SelectThre
 import { Setback } from './setback.ts'
 
 export type EventsLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
+
 export interface EventsOptions {
   readonly dataDir: string
   readonly journalDir: string
@@ -39,21 +40,6 @@ export interface EventsOptions {
   readonly killAt: string | null
 }
 
-export interface EventsState {
-  /** True when reads are answered. */
-  readonly isReady: boolean
-  /** Why loading does not go on; null while it does. */
-  readonly reason: string | null
-  readonly applied: Positions
-  /** Everything before it is safe without the journal; null before the first checkpoint of this run. */
-  readonly checkpointed: Positions | null
-  /** Bytes of journal that are committed and not applied. */
-  readonly lagBytes: Readonly<Record<Lane, number>>
-  /** Over the store's whole life. */
-  readonly counts: Counts
-  readonly lastTransaction: { readonly rows: number; readonly ms: number } | null
-}
-
 export interface Events {
   readonly mirror: MirrorWriter
   /** Errors: events_unavailable, reads_overloaded, invalid_input. */
@@ -62,6 +48,8 @@ export interface Events {
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
   /** Runs SQL of people. Errors: as `listEvents`, and what `copies` throws. */
   select(query: PeoplesQuery): Promise<Selected>
+  /** The same, into a Parquet file with all rows; answers its bytes. */
+  selectParquet(query: Omit<PeoplesQuery, 'rowsMax'>): Promise<Uint8Array>
   /** Writes the rows of a SELECT into a file below `DATA_DIR/exports`. Errors: as `select`. */
   extract(request: ExtractRequest, onCancel: OnCancel, copies?: Copies | null): Promise<Extracted>
   state(): EventsState
@@ -77,7 +65,7 @@ export interface Events {
 
 /** Reads at once, and in line. */
 const readsMax = 4
-const isLong = (kind: string): boolean => kind === 'select' || kind === 'extract' // they take places
+const longKinds: readonly string[] = ['select', 'select_parquet', 'extract'] // they take places
 const readsWaitingMax = 64
 
 /** Starts the events thread. Returns before the store is open. */
@@ -110,7 +98,7 @@ class EventsClient implements Events {
     this.#options = options
     this.#pool = new EventsPool(readsMax, (error) => this.#fail(error))
     const ask: SelectThread['ask'] = (kind, task) =>
-      isLong(kind) ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task))
+      longKinds.includes(kind) ? this.#read(kind, task) : this.#guarded(() => this.#pool.ask(kind, task))
     this.#selects = new Selects({ ask }, options.selectLimits ?? null, options.clock)
     this.#pump = new Pump(
       {
@@ -140,6 +128,10 @@ class EventsClient implements Events {
 
   select(query: PeoplesQuery): Promise<Selected> {
     return this.#selects.run(query)
+  }
+
+  selectParquet(query: Omit<PeoplesQuery, 'rowsMax'>): Promise<Uint8Array> {
+    return this.#selects.runParquet(query)
   }
 
   extract(request: ExtractRequest, onCancel: OnCancel, copies: Copies | null = null): Promise<Extracted> {

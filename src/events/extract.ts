@@ -57,7 +57,7 @@ export interface Extracted {
 /** Of one file: the caller bounds how much it asks for. */
 export const extractMsMax = 300_000
 /** A row group is held in memory by each of DuckDB's threads while it is filled; events have 1 to 2 KB. */
-const rowGroupRows = 20_480
+export const rowGroupRows = 20_480
 
 interface Described extends ExtractedColumn {
   /** True for JSON, as opposed to what is made JSON here. */
@@ -98,7 +98,7 @@ async function describe(connection: DuckDBConnection, sql: string): Promise<Desc
   try {
     const names = new Set<string>()
     return Array.from({ length: statement.columnCount }, (_, index) => ({
-      name: nameOf(statement.columnName(index), names),
+      name: distinctName(statement.columnName(index), names),
       type: typeOf(statement.columnType(index)),
       isStored: statement.columnType(index).alias === 'JSON',
     }))
@@ -107,8 +107,8 @@ async function describe(connection: DuckDBConnection, sql: string): Promise<Desc
   }
 }
 
-/** A file has each name once, in whatever case. */
-function nameOf(given: string, names: Set<string>): string {
+/** A file has each name once, in whatever case; `names` are those it has in lower case, and gets this one. */
+export function distinctName(given: string, names: Set<string>): string {
   let name = given
   for (let count = 1; names.has(name.toLowerCase()); count++) name = `${given}_${count}`
   names.add(name.toLowerCase())
@@ -175,6 +175,6 @@ function optionsOf({ kind, compression }: ExtractFormat): string {
   }
 }
 
-function quoteName(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -12,6 +12,7 @@ import type { EventFilter, EventPage } from './list.ts'
 import type { MirrorCursor, Mirrored, MirrorPage } from './mirror-page.ts'
 import type { Counts } from './progress.ts'
 import type { Selected, SelectTask } from './select.ts'
+import type { SelectParquetTask } from './select-parquet.ts'
 
 export interface OpenTask {
   readonly kind: 'open'
@@ -93,8 +94,10 @@ export interface EventsTasks {
   /** Closes that connection. */
   drop_copies: [task: { readonly kind: 'drop_copies'; readonly id: number }, answer: null]
   select: [task: SelectTask, answer: Selected]
+  /** Answers the bytes of the file. */
+  select_parquet: [task: SelectParquetTask, answer: Uint8Array]
   extract: [task: ExtractTask, answer: Extracted]
-  /** Interrupts the select or extract of this id, if it is running. */
+  /** Interrupts the select, of either kind, or extract of this id, if it is running. */
   cancel: [task: { readonly kind: 'cancel'; readonly id: number }, answer: null]
   close: [task: { readonly kind: 'close' }, answer: null]
 }

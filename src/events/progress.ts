@@ -1,7 +1,8 @@
 // The store's own account of how far it is: rows of `progress`, written with the events they speak of.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { forLanes, laneNumbers, type Offset, type Offsets, originOffset } from '../consumer/offset.ts'
+import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
+import { forLanes, laneNumbers, originOffset } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
 import type { JournalGap, JournalState, Lane, Position } from '../journal/journal.ts'
 import { lanes } from '../journal/journal.ts'
@@ -10,6 +11,22 @@ export interface Counts {
   readonly events: number
   readonly duplicates: number
   readonly quarantined: number
+}
+
+/** What the store says of itself while it runs. */
+export interface EventsState {
+  /** True when reads are answered. */
+  readonly isReady: boolean
+  /** Why loading does not go on; null while it does. */
+  readonly reason: string | null
+  readonly applied: Positions
+  /** Everything before it is safe without the journal; null before the first checkpoint of this run. */
+  readonly checkpointed: Positions | null
+  /** Bytes of journal that are committed and not applied. */
+  readonly lagBytes: Readonly<Record<Lane, number>>
+  /** Over the store's whole life. */
+  readonly counts: Counts
+  readonly lastTransaction: { readonly rows: number; readonly ms: number } | null
 }
 
 /** What a store knows of the journal it was loaded from. */

@@ -40,7 +40,7 @@ export interface Selected {
   readonly hasMore: boolean
 }
 
-/** Text of an answer at most. */
+/** Text or file of an answer at most. */
 export const selectBytesMax = 32 * 1024 * 1024
 
 /**
@@ -130,7 +130,7 @@ async function isAlive(connection: DuckDBConnection): Promise<boolean> {
   }
 }
 
-function tooLarge(): ServiceError {
+export function tooLarge(): ServiceError {
   const detail = `The answer is larger than ${selectBytesMax / 1024 / 1024} MiB: select less, or fewer rows.`
   return new ServiceError('invalid_input', { detail })
 }

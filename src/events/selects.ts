@@ -36,7 +36,14 @@ const limitsDefault: SelectLimits = { msMax: 20_000, memoryBytesMax: 1024 * 1024
 const runningMax = 2
 const waitingMax = 16
 
-type Kind = 'prepare_copies' | 'fill_copy' | 'drop_copies' | 'select' | 'extract' | 'cancel'
+type Kind =
+  | 'prepare_copies'
+  | 'fill_copy'
+  | 'drop_copies'
+  | 'select'
+  | 'select_parquet'
+  | 'extract'
+  | 'cancel'
 
 /** The events thread. */
 export interface SelectThread {
@@ -57,7 +64,19 @@ export class Selects {
   }
 
   /** Errors: reads_overloaded when the line is full or the query was cancelled; those of `runSelect` and of `fill`. */
-  run({ sql, rowsMax, copies, onCancel }: PeoplesQuery): Promise<Selected> {
+  run({ sql, rowsMax, ...query }: PeoplesQuery): Promise<Selected> {
+    return this.#run(query, (id, limits) => this.#thread.ask('select', { id, sql, rowsMax, limits }))
+  }
+
+  /** All rows as a Parquet file. Errors: as `run`, and those of `runSelectParquet`. */
+  runParquet({ sql, ...query }: Omit<PeoplesQuery, 'rowsMax'>): Promise<Uint8Array> {
+    return this.#run(query, (id, limits) => this.#thread.ask('select_parquet', { id, sql, limits }))
+  }
+
+  #run<T>(
+    { copies, onCancel }: Pick<PeoplesQuery, 'copies' | 'onCancel'>,
+    read: (id: number, limits: SelectLimits) => Promise<T>,
+  ): Promise<T> {
     const id = this.#count++
     let isCancelled = false
     onCancel(() => {
@@ -74,8 +93,7 @@ export class Selects {
         if (left <= 0) throw stopped('reading its persons took too long (QUERY_TIMEOUT_MS)')
         return left
       }
-      const select = (): Promise<Selected> =>
-        this.#thread.ask('select', { id, sql, rowsMax, limits: { ...this.#limits, msMax: leftMs() } })
+      const select = (): Promise<T> => read(id, { ...this.#limits, msMax: leftMs() })
       leftMs()
       return copies === null ? select() : this.#withCopies(id, copies, leftMs, select)
     })

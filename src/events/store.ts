@@ -12,10 +12,19 @@
 // DuckDB's file lock belongs to the process: a second open in the same process is not refused and silently loses
 // committed rows. So this looks for an open descriptor first, and the thread that opened the file keeps it for life.
 
-import { existsSync, readdirSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api'
-import { exportsDirOf } from '../data-dir.ts'
+import { exportsDirOf, queriesDirOf } from '../data-dir.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
 import { type Clock, microsFromMs } from '../lib/clock.ts'
@@ -45,6 +54,8 @@ export interface Store {
   /** What had to be done to open it, one sentence each; usually nothing. */
   readonly remedies: readonly string[]
   readonly quarantineDir: string
+  /** For files that live as long as a query; empty at first. */
+  readonly queriesDir: string
   /** Size of the write-ahead log in bytes. */
   walBytes(): number
   /** Closes the file. No query may be running. */
@@ -58,6 +69,7 @@ const spilledBytesMax = 4 * 1024 * 1024 * 1024
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = join(options.dataDir, 'events.duckdb')
   const quarantineDir = join(options.dataDir, 'quarantine')
+  const queriesDir = queriesDirOf(options.dataDir)
   makeFolder(quarantineDir)
   assert(!isOpenInThisProcess(path), `${path} is opened once in the life of the process`)
   const remedies: string[] = []
@@ -66,7 +78,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       const opened = await openFile(path, options)
       // DuckDB syncs its files and never their names.
       syncFolder(options.dataDir)
-      return { ...opened, remedies, quarantineDir, walBytes: () => sizeOf(`${path}.wal`) }
+      rmSync(queriesDir, { recursive: true, force: true }) // of a process that was killed
+      mkdirSync(queriesDir, { mode: 0o700 })
+      return { ...opened, remedies, quarantineDir, queriesDir, walBytes: () => sizeOf(`${path}.wal`) }
     } catch (error) {
       remedies.push(remedy(error, path, quarantineDir, options))
     }
@@ -120,10 +134,11 @@ async function openFile(path: string, options: StoreOptions) {
     await applySchema(writer, microsFromMs(options.clock.nowMs()))
     const stored = await readStored(writer)
     // Extensions that are built in load without file access; from here on SQL reaches nothing but this database, and
-    // the folder that exports are staged in. No query of people can name a file (src/query/).
-    await writer.run(
-      `set global allowed_directories = ['${exportsDirOf(options.dataDir).replaceAll("'", "''")}']`,
-    )
+    // the folders that exports are staged in and Parquet answers are made in. No query of people can name a file
+    // (src/query/).
+    const folders = [exportsDirOf(options.dataDir), queriesDirOf(options.dataDir)]
+    const names = folders.map((folder) => `'${folder.replaceAll("'", "''")}'`)
+    await writer.run(`set global allowed_directories = [${names.join(', ')}]`)
     await writer.run("set global TimeZone = 'UTC'")
     await writer.run('set enable_external_access = false')
     await writer.run('set lock_configuration = true')

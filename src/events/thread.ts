@@ -2,6 +2,7 @@
 // (open, step, checkpoint, what concerns the mirror, close), in the order in which they come, and any number of reads
 // beside it.
 
+import { join } from 'node:path'
 import { origin, type Positions } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
 import type { JournalReader } from '../journal/journal.ts'
@@ -29,6 +30,7 @@ import type { Mirrored } from './mirror-page.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
 import { runSelect } from './select.ts'
+import { runSelectParquet } from './select-parquet.ts'
 import { openStore, type Store } from './store.ts'
 
 /** Opens the reading side of the journal; damage that it meets is copied to `quarantineDir`. */
@@ -90,6 +92,11 @@ export class EventsThread {
       case 'select': {
         const { id, limits } = task
         return open.readers.run((connection) => runSelect(connection, task), { id, ...limits })
+      }
+      case 'select_parquet': {
+        const { id, sql, limits } = task
+        const path = join(open.store.queriesDir, `${id}.parquet`)
+        return open.readers.run((connection) => runSelectParquet(connection, sql, path), { id, ...limits })
       }
       case 'extract':
         return open.readers.run((connection) => runExtract(connection, task), {

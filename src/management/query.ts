@@ -1,7 +1,7 @@
 // POST /api/projects/:project_id/query/: SQL of people on their events, persons and groups.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { JsonText, type Operation, projectOperation } from '../api/operation.ts'
+import { FileBytes, JsonText, type Operation, projectOperation } from '../api/operation.ts'
 import { Type } from '../api/schema.ts'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import type { Events } from '../events/client.ts'
@@ -18,6 +18,10 @@ const input = Type.Object({
     kind: Type.Union([Type.Literal('HogQLQuery')]),
     query: Type.String({ minLength: 1, description: `One SELECT from ${tableNames.join(', ')}.` }),
   }),
+  format: Type.Union([Type.Literal('json'), Type.Literal('parquet')], {
+    default: 'json',
+    description: 'parquet answers a file with all rows of the query, each column in its own type.',
+  }),
 })
 
 const answer = Type.Object({
@@ -33,7 +37,7 @@ const answer = Type.Object({
 })
 
 export interface QueryRooms {
-  readonly events: Pick<Events, 'query' | 'select'>
+  readonly events: Pick<Events, 'query' | 'select' | 'selectParquet'>
   readonly mirror: Pick<Mirror, 'waitUntilMirrored'>
 }
 
@@ -51,13 +55,20 @@ export function queryCreate({ events, mirror }: QueryRooms): Operation {
     body: input,
     status: 200,
     response: answer,
+    fileType: 'application/vnd.apache.parquet',
     handle: async ({ project, body, request, sql: tenant }) => {
       const statement = await parseQuery(events, body.query.query)
+      const copies = copiesFor(usesOf(statement), project.id, tenant, mirror)
+      const onCancel = request.onGone
+      if (body.format === 'parquet') {
+        // Nothing in a file could tell that it lacks rows: it has all of them, or there is none.
+        const sql = await compileQuery(events, statement, project.id, tableNames)
+        return new FileBytes(await events.selectParquet({ sql, copies, onCancel }))
+      }
       const limited = limitStatement(statement)
       const sql = await compileQuery(events, limited.statement, project.id, tableNames)
       const hogql = await print(events, statement)
-      const copies = copiesFor(usesOf(statement), project.id, tenant, mirror)
-      const selected = await events.select({ sql, rowsMax: limited.limit, copies, onCancel: request.onGone })
+      const selected = await events.select({ sql, rowsMax: limited.limit, copies, onCancel })
       const { columns, types, rowsText, hasMore } = selected
       const named = columns.map((column, index) => [column, types[index] ?? ''])
       const rest = { hasMore, limit: limited.limit, offset: limited.offset, hogql }

@@ -65,7 +65,7 @@ import { warningsList } from './warnings-list.ts'
 
 export interface ManagementOptions {
   readonly postgres: Postgres
-  readonly events: EventsReader & Pick<Events, 'query' | 'select'>
+  readonly events: EventsReader & Pick<Events, 'query' | 'select' | 'selectParquet'>
   readonly mirror: Pick<Mirror, 'waitUntilMirrored'>
   readonly warnings: IngestionWarnings
   readonly commands: Commands

@@ -3,7 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/intake.ts'
-import type { EventsState } from '../events/client.ts'
+import type { EventsState } from '../events/progress.ts'
 import type { ExportsState } from '../exports/exports.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
 import type { MirrorProgress } from '../mirror/mirror.ts'

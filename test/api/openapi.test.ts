@@ -53,6 +53,12 @@ t.test('describes an operation', async (t) => {
   })
 })
 
+t.test('names the file that success may be', async (t) => {
+  const document = JSON.parse(JSON.stringify(openApiDocument([{ ...events, fileType: 'image/png' }])))
+  const { content } = document.paths['/api/projects/{project_id}/events/'].get.responses[200]
+  t.strictSame(Object.keys(content), ['application/json', 'image/png'])
+})
+
 t.test('has unique operation ids, declared path parameters and references that lead somewhere', async (t) => {
   const document = JSON.parse(JSON.stringify(openApiDocument([events])))
   const operationIds: string[] = []

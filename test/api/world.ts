@@ -156,6 +156,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     },
     query: async () => ({ columns: [], rows: [] }),
     select: async () => ({ columns: [], types: [], rowsText: '[]', rowCount: 0, hasMore: false }),
+    selectParquet: async () => new Uint8Array(),
   }
   const commands: Command[] = []
   const carryOut = async (command: Command): Promise<void> => {

@@ -33,6 +33,7 @@ async function openAudited(t: Test): Promise<Audited & { mails: Mail[] }> {
     listEvents: async () => ({ events: [], next: null }),
     query: async () => ({ columns: [], rows: [['0']] }),
     select: () => Promise.reject(new Error('no query is asked here')),
+    selectParquet: () => Promise.reject(new Error('no query is asked here')),
   }
   const world = await openWorld(t, { mailer, outbound: proof, events })
   await world.postgres.query('update project set access_control = true where id = 2')

@@ -32,7 +32,8 @@ export async function openExportWorld(
   const { runner } = await openStore(t)
   const listEvents = async () => ({ events: [], next: null })
   const select = () => Promise.reject(new Error('no query is asked here'))
-  return openWorld(t, { events: { listEvents, query: runner.query, select }, ...options })
+  const events = { listEvents, query: runner.query, select, selectParquet: select }
+  return openWorld(t, { events, ...options })
 }
 
 /** Makes an export and returns its own path. */

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DuckDBInstance } from '@duckdb/node-api'
 import t from 'tap'
 import { batch, event } from '../contract/requests.ts'
+import { hostileQueries } from '../query/hostile-queries.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -188,4 +192,55 @@ t.test('reads persons, ids and groups beside events, as they are in Postgres', a
     'properties',
     'team_id',
   ])
+})
+
+async function askParquet(query: string) {
+  const reply = await fetch(`${server.url}/api/projects/1/query/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: { kind: 'HogQLQuery', query }, format: 'parquet' }),
+  })
+  const bytes = Buffer.from(await reply.arrayBuffer())
+  return { status: reply.status, type: reply.headers.get('content-type'), bytes }
+}
+
+t.test('answers a Parquet file with all rows, persons too, in their own types', async (t) => {
+  const file = join(t.testdir(), 'answer.parquet')
+  const reading = await (await DuckDBInstance.create(':memory:')).connect()
+  const read = async (query: string, select: string) => {
+    const { status, type, bytes } = await askParquet(query)
+    t.strictSame([status, type], [200, 'application/vnd.apache.parquet'], query)
+    writeFileSync(file, bytes)
+    return (await reading.runAndReadAll(`${select} from '${file}'`)).getRowsJson()
+  }
+  const text = `select person_id, timestamp, properties, toInt(properties.n) as n, event = 'bought' as is_bought,
+    person.properties.email as email, sum(n) over () as total from events where distinct_id = 'ada' and n > 0`
+  t.strictSame(await read(text, 'select typeof(columns(*))'), [
+    ['UUID', 'TIMESTAMP WITH TIME ZONE', 'JSON', 'BIGINT', 'BOOLEAN', 'VARCHAR', 'DECIMAL(38,0)'],
+  ])
+  t.strictSame(await read(text, 'select n, is_bought, email, total::integer, properties.n'), [
+    ['2', true, 'ada@example.com', 2, '2'],
+  ])
+  const count = Number((await sql('select count() from events')).body.results[0][0])
+  const cross = Array.from({ length: 6 }, (_, index) => `events e${index}`).join(', ')
+  t.strictSame(await read(`select e0.event from ${cross}`, 'select count(*)'), [[String(count ** 6)]])
+  t.strictSame(await read('select event from events limit 2', 'select count(*)'), [['2']])
+  t.strictSame(await read('select event from events where false', 'select count(*)'), [['0']])
+})
+
+t.test('refuses for a file what it refuses for rows', async (t) => {
+  const sample = hostileQueries.filter((_, index) => index % 40 === 0)
+  t.ok(sample.length >= 15)
+  for (const query of sample) {
+    const { status, bytes } = await askParquet(query)
+    t.equal(status, 400, `${query.slice(0, 120)}: ${bytes.toString().slice(0, 200)}`)
+  }
+  const { body } = await ask({ kind: 'HogQLQuery', query: 'select 1' })
+  t.equal(body.limit, 100)
+  const reply = await server.post(
+    '/api/projects/1/query/',
+    { query: { kind: 'HogQLQuery', query: 'select 1' }, format: 'csv' },
+    { authorization: `Bearer ${server.personalApiKey}` },
+  )
+  t.match([reply.status, JSON.parse(reply.text)], [400, { attr: 'format' }])
 })

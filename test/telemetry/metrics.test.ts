@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EventsState } from '../../src/events/client.ts'
+import type { EventsState } from '../../src/events/progress.ts'
 import type { JournalState, LaneState, Position } from '../../src/journal/journal.ts'
 import type { PersonsState } from '../../src/persons/client.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
