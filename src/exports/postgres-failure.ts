@@ -1,7 +1,7 @@
 // What a Postgres server's refusal means for a run, by its SQLSTATE. Its words are not repeated: they quote rows, which
 // are not the business of whoever may read the export's log.
 
-import { sqlState } from '../postgres/pool.ts'
+import { isMadeTwice, sqlState } from '../postgres/pool.ts'
 import type { DeliveryError } from './delivery.ts'
 import { connectionFailure, permanent, temporary } from './delivery-failure.ts'
 
@@ -43,6 +43,8 @@ export function postgresFailure(what: string, error: unknown): DeliveryError {
   // A connection that broke or timed out has an Error without a code.
   if (state === null)
     return temporary(`The connection to ${inSentence(what)} broke or could not be made.`, error)
+  if (isMadeTwice(error))
+    return temporary(`Another export made the same table at this moment. (${state})`, error)
   const lasting = permanentSentences[state] ?? permanentSentences[state.slice(0, 2)]
   if (lasting !== undefined) return permanent(`${lasting} (${state})`, error)
   const passing = temporarySentences[state] ?? temporarySentences[state.slice(0, 2)]

@@ -166,6 +166,13 @@ export function sqlState(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? (error.code ?? null) : null
 }
 
+/** Whether a statement failed because another made the same table, or schema, at the same moment. */
+export function isMadeTwice(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  // The loser of a race meets the other's row in a catalog, or the table itself.
+  return error.code === '42P07' || (error.code === '23505' && error.schema === 'pg_catalog')
+}
+
 async function inTransaction<T>(session: HeldSession, body: (session: Session) => Promise<T>): Promise<T> {
   let reuse = false
   try {

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { RunSubject, StagedChunk } from '../../src/exports/delivery.ts'
+import { createMarkTable } from '../../src/exports/postgres-columns.ts'
 import { postgresDestination } from '../../src/exports/postgres-destination.ts'
+import { openPostgres } from '../../src/postgres/pool.ts'
 import { rowsOf } from '../support/cluster.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase, silentLog } from '../support/postgres.ts'
 import { type PostgresFront, startPostgresFront } from '../support/postgres-front.ts'
 import { until } from '../support/until.ts'
 import { everythingOf } from './everything-of.ts'
@@ -125,6 +127,25 @@ t.test('a chunk that fails leaves nothing, and arrives once what was wrong is me
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 0 }])
   await place.sql('alter table events drop constraint one')
   t.equal(await failure(), null)
+  t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 3 }])
+})
+
+t.test('two exports that make the same table at the same moment both arrive', async (t) => {
+  const place = await world(t)
+  const postgres = openPostgres({ connectionString: place.connectionString, log: silentLog })
+  t.teardown(() => postgres.close())
+  const delivery = await open(t, place)
+  const chunk = await stage(t, csv)
+  let delivered = Promise.resolve()
+  await postgres.transaction(async (session) => {
+    // As the other export makes it, with the columns that it shares.
+    await session.query(createMarkTable('spate_export_chunk'))
+    delivered = delivery.deliver(chunk, never)
+    delivered.catch(() => {}) // looked at below
+    await until(async () => (await postgres.query('select from pg_locks where not granted')).rowCount > 0)
+  })
+  await t.rejects(delivered, { kind: 'temporary', message: /^Another export made the same table/ })
+  await delivery.deliver(chunk, never)
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 3 }])
 })
 
