@@ -56,6 +56,8 @@ const given: Readonly<Record<string, readonly [unknown, unknown]>> = {
     { type: 'NoOp', config: { arg: 'a' } },
     { type: 'HTTP', config: { url: 'https://192.0.2.7/batch', token: 'phc_a' } },
   ],
+  // The only model that goes with a query of one's own.
+  model: ['events', 'events'],
   hogql_query: ['select event as event from events', 'select distinct_id as id from events'],
   scopes: [['project:read'], ['*']],
   scoped_organizations: [[ids.ours], []],
