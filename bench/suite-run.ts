@@ -159,7 +159,7 @@ async function takeDecide(plan: SuitePlan, measured: SuiteMeasured): Promise<voi
     measured.figures.push(exactly(`decide-${count}`, Number(rows.get(`${count} flags answers/s`)), bound))
   }
   const p99 = p99Of(rows.get('100 flags at half load'))
-  measured.figures.push(exactly('decide-p99', p99, 'a read of Postgres for a group of requests'))
+  measured.figures.push(exactly('decide-p99', p99, 'threads that share the core, and collections'))
 }
 
 async function takeMixed(plan: SuitePlan, measured: SuiteMeasured): Promise<void> {

@@ -17,11 +17,6 @@ export interface PagedRows {
   readonly key?: readonly string[]
   /** Columns of `select`, each with ` desc` or without; must leave no two rows equal. */
   readonly order: string
-  /**
-   * True where finding the rows is dear, and no index has them in this order: then they are found once, for their
-   * number and the page, and kept meanwhile. Otherwise what counts them and what pages them each go their best way.
-   */
-  readonly isFoundOnce?: boolean
   /** Placeholders of the statement's parameters. */
   readonly limit: string
   readonly offset: string
@@ -47,16 +42,15 @@ export async function countedPage<Row extends object>(
 }
 
 /** The parts of a statement for `countedRows`. */
-export function pagedRows({ select, key = ['id'], order, isFoundOnce, limit, offset }: PagedRows) {
+export function pagedRows({ select, key = ['id'], order, limit, offset }: PagedRows) {
   const sorting = order.split(',').map((column) => column.trim().replace(/ desc$/, ''))
   const columns = [...new Set([...key, ...sorting])].join(', ')
   const keyOf = (row: string): string => `(${key.map((column) => `${row}.${column}`).join(', ')})`
   const keys = `select ${columns} from (${select}) every_row`
   return {
-    prelude: isFoundOnce ? `with key_row as materialized (${keys})` : '',
-    every: isFoundOnce ? 'select from key_row' : select,
+    every: select,
     listed: `select shown.* from (
-        select ${key.join(', ')} from ${isFoundOnce ? 'key_row' : `(${keys}) key_row`}
+        select ${key.join(', ')} from (${keys}) key_row
         order by ${order} limit ${limit} offset ${offset}) page
       cross join lateral (
         select * from (${select}) one_row where ${keyOf('one_row')} = ${keyOf('page')} offset 0) shown`,
@@ -64,8 +58,6 @@ export function pagedRows({ select, key = ['id'], order, isFoundOnce, limit, off
 }
 
 interface CountedRows {
-  /** What the others select from besides, as a WITH. */
-  readonly prelude?: string
   /** Selects all rows. */
   readonly every: string
   /** Selects the rows that are wanted. */
@@ -79,10 +71,10 @@ interface CountedRows {
 /** Reads the rows that `listed` selects, in order, and counts those that `every` selects. */
 export async function countedRows<Row extends object>(
   sql: Session,
-  { prelude = '', every, listed, order, values }: CountedRows,
+  { every, listed, order, values }: CountedRows,
 ): Promise<{ count: number; rows: Row[] }> {
   const { rows } = await sql.query<Row & { list_count: number; list_row: boolean | null }>(
-    `${prelude} select counted.list_count, listed.*
+    `select counted.list_count, listed.*
      from (select count(*) as list_count from (${every}) every_row) counted
      left join (
        select true as list_row, row_number() over (order by ${order}) as list_place, listed_row.*

@@ -26,18 +26,22 @@ export const memberSchema = Type.Object({
 /** A row of `selectMembers`. */
 export type MemberRow = Static<typeof memberSchema>
 
+/**
+ * The user is joined from the left, although there always is one: so what counts and sorts members does not look at
+ * users at all (sql/0023).
+ */
 const selectMembersWith = (more: string): string => `
   select ${more}membership.id, ${userJson} as user, membership.level, membership.joined_at, membership.updated_at,
     false as is_2fa_enabled, false as has_social_auth,
     (select max(last_used_at) from personal_api_key where user_id = app_user.id) as last_login
-  from membership join app_user on app_user.id = membership.user_id
-  where membership.organization_id = $1 and app_user.is_active`
+  from membership left join app_user on app_user.id = membership.user_id
+  where membership.organization_id = $1 and user_is_active`
 
 /** Selects the active members of organization $1. */
 export const selectMembers = selectMembersWith('')
 
 /** The same with what lists are sorted by. */
-export const selectMembersByName = selectMembersWith('app_user.first_name as list_name, ')
+export const selectMembersByName = selectMembersWith('user_first_name as list_name, ')
 
 /** Errors: not_found. */
 export async function findMember(session: Session, organizationId: string, uuid: string): Promise<MemberRow> {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { addKey, ids, jsonOf, openWorld, type World } from '../api/world.ts'
+import { until } from '../support/until.ts'
 
 const path = `/api/organizations/${ids.ours}/members/`
 
@@ -46,6 +47,25 @@ t.test('lists active members, by first name', async (t) => {
   const found = await world.get(`${path}?email=Owner@spate.example`, 'phx_owner')
   t.match(jsonOf(found), { count: 1, results: [{ level: 15 }] })
   t.match(jsonOf(await world.get(`${path}?email=stranger@spate.example`, 'phx_owner')), { count: 0 })
+})
+
+t.test('lists who joins while it changes its name by the new one', async (t) => {
+  const { postgres } = await openWorld(t)
+  const join = `insert into membership (id, organization_id, user_id, level, joined_at, updated_at)
+    select gen_random_uuid(), $1, id, 1, now(), now() from app_user where distinct_id = 'stranger'`
+  let joined: Promise<unknown> = Promise.resolve()
+  await postgres.transaction(async (session) => {
+    await session.query(`update app_user set first_name = 'Ada' where distinct_id = 'stranger'`)
+    joined = postgres.query(join, [ids.ours])
+    await until(async () => (await postgres.query('select from pg_locks where not granted')).rowCount > 0)
+  })
+  await joined
+  const { rows } = await postgres.query(
+    `select user_first_name, user_is_active from membership join app_user on app_user.id = user_id
+     where organization_id = $1 and distinct_id = 'stranger'`,
+    [ids.ours],
+  )
+  t.same(rows, [{ user_first_name: 'Ada', user_is_active: true }])
 })
 
 t.test('is closed to others, whatever the method', async (t) => {
