@@ -63,10 +63,11 @@ async function stored(context: Context, isQuick: boolean): Promise<Curve> {
   const { eventCount } = workloadNamed('w3')
   const eventsMax = integerOption(context.options, 'events') / (isQuick ? 50 : 1)
   const perSample = plan.requests * eventCount
-  const samples = Math.max(2, Math.round(eventsMax / perSample) - 1)
+  const samples = Math.max(2, Math.round(eventsMax / perSample) - plan.warmUps)
   const report = await one({ ...plan, samples, isPackedAhead: false }, context, 'stored')
-  // The round to warm up is in the store as well.
-  const points = report.samples.map((sample, index) => pointOf((index + 2) * perSample, [sample]))
+  // The rounds to warm up are in the store as well.
+  const before = plan.warmUps + 1
+  const points = report.samples.map((sample, index) => pointOf((before + index) * perSample, [sample]))
   const decades = points.filter(
     ({ at }, index) => index === 0 || crosses(at, perSample) || index === samples - 1,
   )
