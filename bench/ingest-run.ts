@@ -18,10 +18,7 @@ export interface IngestPlan {
   /** Of a sample. */
   readonly requests: number
   readonly connections: number
-  /**
-   * Rounds before the samples. Three: the server's code is compiled and compiled again while it runs, and batches of 20
-   * became quicker by a half from the first sample to the fifth when there was one.
-   */
+  /** Rounds before the samples: the server's code is compiled, and compiled again, while it runs. */
   readonly warmUps: number
   /** How long requests are sent at half the rate; 0: not at all. */
   readonly evenSeconds: number
