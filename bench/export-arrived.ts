@@ -7,6 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { laneNumbers } from '../src/consumer/offset.ts'
 import { decodeOffsets } from '../src/exports/boundary.ts'
 import { lanes } from '../src/journal/journal.ts'
+import { brokenCounts } from './load-verdict.ts'
 
 export interface ArrivedVerdict {
   /** Of the store, up to the boundary. */
@@ -60,10 +61,7 @@ export function brokenArrived(verdict: ArrivedVerdict): string[] {
     altered: 'events were exported with other contents than are stored',
     uninvited: 'events were exported that are not stored before the boundary',
   } as const
-  // The keys of `names` are those of a verdict.
-  return (Object.keys(names) as (keyof typeof names)[])
-    .filter((name) => verdict[name] > 0)
-    .map((name) => `${verdict[name]} ${names[name]}`)
+  return brokenCounts(verdict, names)
 }
 
 function isFileOf(prefix: string, key: string): boolean {

@@ -66,10 +66,18 @@ export function brokenLoad(verdict: LoadVerdict): string[] {
     uninvited: 'events were stored that were refused, invalid or never sent',
     misordered: 'events stand out of order',
   } as const
-  // The keys of `names` are those of a verdict.
-  return (Object.keys(names) as (keyof typeof names)[])
-    .filter((name) => verdict[name] > 0)
-    .map((name) => `${verdict[name]} ${names[name]}`)
+  return brokenCounts(verdict, names)
+}
+
+/** A line for each count that is not 0 and should be: the number, and what it says in `names`. */
+export function brokenCounts<Name extends string>(
+  counts: Readonly<Record<NoInfer<Name>, number>>,
+  names: Readonly<Record<Name, string>>,
+): string[] {
+  // The keys of a record of names are these names.
+  return (Object.keys(names) as Name[])
+    .filter((name) => counts[name] > 0)
+    .map((name) => `${counts[name]} ${names[name]}`)
 }
 
 const clientDigits = loadClient.toString(16).padStart(4, '0')

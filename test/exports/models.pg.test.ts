@@ -10,16 +10,13 @@ import { startPostgresFront } from '../support/postgres-front.ts'
 import { s3Bucket, s3Keys, startS3 } from '../support/s3.ts'
 import { openPersons } from './persons-world.ts'
 import { duckdb, folder, outboundFor } from './staged.ts'
-import { noonMs, openExportsWorld } from './world.ts'
+import { type ExportsWorld, noonMs, openExportsWorld } from './world.ts'
 
-/** Persons and sessions of one hour, and an export of `model` to each destination. */
-async function worldWith(t: Test, model: 'persons' | 'sessions') {
-  const s3 = await startS3(t)
-  const theirs = await freshDatabase(t, true)
-  const front = await startPostgresFront(t, theirs.connectionString, false)
-  const world = await openExportsWorld(t, {
+/** A world that exports to the real destinations, in small chunks. */
+function openModelsWorld(t: Test, S3 = s3Destination): Promise<ExportsWorld> {
+  return openExportsWorld(t, {
     destinations: {
-      S3: s3Destination,
+      S3,
       Postgres: postgresDestination,
       Redshift: postgresDestination,
       HTTP: s3Destination,
@@ -28,6 +25,14 @@ async function worldWith(t: Test, model: 'persons' | 'sessions') {
     outbound: outboundFor(t),
     chunkRowsMax: 100,
   })
+}
+
+/** Persons and sessions of one hour, and an export of `model` to each destination. */
+async function worldWith(t: Test, model: 'persons' | 'sessions') {
+  const s3 = await startS3(t)
+  const theirs = await freshDatabase(t, true)
+  const front = await startPostgresFront(t, theirs.connectionString, false)
+  const world = await openModelsWorld(t)
   const bucket = { bucket_name: s3Bucket, region: 'us-east-1', endpoint_url: s3.endpoint, ...s3Keys }
   const s3Export = (file_format: string, compression: string | null) =>
     world.makeExport({
@@ -212,17 +217,7 @@ t.test('sessions arrive as people query them, and grow where they are', async (t
 
 t.test('events carry their persons of now, in chunks as small as these need', async (t) => {
   const s3 = await startS3(t)
-  const world = await openExportsWorld(t, {
-    destinations: {
-      S3: { ...s3Destination, chunkBytesMax: () => 5_000 },
-      Postgres: postgresDestination,
-      Redshift: postgresDestination,
-      HTTP: s3Destination,
-      NoOp: s3Destination,
-    },
-    outbound: outboundFor(t),
-    chunkRowsMax: 100,
-  })
+  const world = await openModelsWorld(t, { ...s3Destination, chunkBytesMax: () => 5_000 })
   const persons = await openPersons(t, world)
   await persons.set('ada', { text: 'a "b"\n,\u001e', n: 1 })
   await persons.set('bob', { text: 'x'.repeat(3_000) })
