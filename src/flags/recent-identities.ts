@@ -27,6 +27,7 @@ const waitersMax = 256
 export class RecentIdentities {
   readonly #persons: Applying
   readonly #clock: Clock
+  readonly #waitMs: number
   /** By place: two words of the born id, then where the event ends and when it came. */
   readonly #words = new Uint32Array(placeCount * 2)
   readonly #ends = new Float64Array(placeCount)
@@ -34,9 +35,11 @@ export class RecentIdentities {
   readonly #waiters = new Set<Waiter>()
   readonly #bornId = new Uint8Array(16)
 
-  constructor(persons: Applying, clock: Clock) {
+  /** Nobody waits longer than `waitMs`. */
+  constructor(persons: Applying, clock: Clock, waitMs = waitMsMax) {
     this.#persons = persons
     this.#clock = clock
+    this.#waitMs = waitMs
     this.#times.fill(Number.NEGATIVE_INFINITY)
     persons.onApplied(() => this.#settle())
   }
@@ -73,7 +76,7 @@ export class RecentIdentities {
         resolve()
       }
       const waiter: Waiter = { position, end }
-      const timer = setTimeout(end, waitMsMax)
+      const timer = setTimeout(end, this.#waitMs)
       this.#waiters.add(waiter)
     })
   }
