@@ -174,7 +174,7 @@ async function loadAll(
     await connection.run('begin')
     for (const [index, record] of records.entries())
       await loader.load('realtime', record, batches[index]!, 0, eventCount)
-    await loader.flush('realtime')
+    await loader.flush()
     await connection.run('commit')
     await connection.run('checkpoint')
     loader.close()

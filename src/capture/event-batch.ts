@@ -11,9 +11,8 @@
 //   ends         5 × count × u32      end of each value in its text column, exclusive, without its separator
 //   text         5 columns back to back: event, distinct_id, properties, person, elements_chain
 //
-// In a text column every value is followed by one separator byte 0x1E, so that a whole column can be handed to
-// DuckDB as one text and split there. JSON text cannot hold a raw 0x1E. The other columns can: such an event carries
-// EventFlag.separator and must be loaded value by value.
+// In a text column every value is followed by one separator byte 0x1E. JSON text cannot hold a raw 0x1E. The other
+// columns can: such an event carries EventFlag.separator, and who splits a column must leave it out.
 //
 // `properties` is JSON text, an object, as it will be stored. All text is well-formed UTF-8 without NUL.
 //

@@ -168,7 +168,7 @@ export class Consumer {
       attempt.bytes += position - from.position
       if (!isWhole || position === from.position) break
     }
-    await this.#loader.flush(lane)
+    await this.#loader.flush()
   }
 
   /** Applies a record from the offset's index on. Returns false when rows ran out within it. */
@@ -182,7 +182,7 @@ export class Consumer {
     const { position, index } = attempt.offsets[lane]
     const from = position === record.position ? index : 0
     if (record.kind === 'command') {
-      await this.#loader.flush(lane)
+      await this.#loader.flush()
       await this.#applyCommand(record)
       attempt.rows++
     } else {

@@ -25,6 +25,21 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+const ofAppender = /^Failed to append: /
+const ofMemory = /\b(allocate|pin) (a )?(block|data)\b|memory limit/i
+
+/**
+ * An error of DuckDB's appender, which tells no kind, with the kind that it is taken for. What is not about memory is
+ * taken for the values' fault, until one of them fails alone, in a statement whose error tells its kind; nothing can
+ * be done after a fatal one, and so it is found out as well.
+ */
+export function errorOfAppender(error: unknown): unknown {
+  const message = messageOf(error)
+  if (!ofAppender.test(message)) return error
+  const kind = ofMemory.test(message) ? 'Out of Memory Error' : 'Invalid Input Error'
+  return new Error(`${kind}: ${message}`, { cause: error })
+}
+
 /** The first line of an error's message, at most `lengthMax` characters: fit for a log line or a reason. */
 export function shortMessage(error: unknown, lengthMax = 300): string {
   const line = messageOf(error).split('\n', 1)[0] ?? ''

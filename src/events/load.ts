@@ -1,22 +1,18 @@
 // Loads events into DuckDB inside the transaction of the step, in journal order.
 //
-// Rows travel as texts (bulk.ts): one BLOB parameter a column, split and unnested there. What cannot travel that way
-// goes alone, value by value: an event that holds the separator byte, and an event so large that copying it into a
-// text would not pay. The order stays: the bulk before it is loaded first.
+// Rows travel as chunks of columns (row-chunk.ts). An event so large that it would hold others up goes alone, value by
+// value, and so does every event that is suspected of an error. The order stays: the chunk before it is loaded first.
 //
-// From the journal to committed rows, events of 1.1 KB, DuckDB 1.5.6, Node 20.20.2, two cores that others use too: a
-// row group (122,880 rows) takes 0.66–0.78 s and 6.2–7.3 µs of CPU an event; 148–160 bytes an event after the
-// checkpoint.
-//
-// Every parameter is bound with exactly the type that its cast names. With any other, DuckDB plans the statement again
-// for each execution and folds the texts into constants: 8.0 instead of 3.5 µs of CPU an event, before the commit.
+// An appended chunk blocks this thread for some 10 ms; reads, which begin here, come between chunks.
 
-import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { setImmediate } from 'node:timers/promises'
+import type { DuckDBAppender, DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
 import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
-import { Bulk, bulkRowsMax, eventTextBytes } from './bulk.ts'
+import { errorOfAppender } from './failure.ts'
+import { chunkRowsMax, eventTextBytes, RowChunk } from './row-chunk.ts'
 
 /** An event with more text is loaded alone. */
 export const aloneBytesMin = 4 * 1024 * 1024
@@ -29,19 +25,6 @@ export interface Loaded {
   readonly duplicates: number
 }
 
-const split = (parameter: number) => `unnest(string_split(decode($${parameter}::blob), chr(30)))`
-
-const bulkSql = `
-  insert into event
-  select project_id::integer, uuid::uuid, event, distinct_id, born_id::uuid, make_timestamptz(happened_at::bigint),
-    make_timestamptz(received_at::bigint), properties, elements_chain, flags in ('2', '3'), flags in ('1', '3'),
-    $13::utinyint, position::bigint, index::uinteger
-  from (
-    select ${split(1)} as project_id, ${split(2)} as uuid, ${split(3)} as event, ${split(4)} as distinct_id,
-      ${split(5)} as born_id, ${split(6)} as happened_at, ${split(7)} as received_at, ${split(8)} as properties,
-      ${split(9)} as elements_chain, ${split(10)} as flags, ${split(11)} as position, ${split(12)} as index
-  )`
-
 const aloneSql = `
   insert into event
   select $1::integer, $2::uuid, decode($3::blob), decode($4::blob), $5::uuid, make_timestamptz($6::bigint),
@@ -49,24 +32,24 @@ const aloneSql = `
     $13::bigint, $14::uinteger`
 
 export class Loader {
-  readonly #bulkStatement: DuckDBPreparedStatement
+  readonly #appender: DuckDBAppender
   readonly #aloneStatement: DuckDBPreparedStatement
-  readonly #bulk = new Bulk()
+  readonly #chunk = new RowChunk()
 
-  private constructor(bulkStatement: DuckDBPreparedStatement, aloneStatement: DuckDBPreparedStatement) {
-    this.#bulkStatement = bulkStatement
+  private constructor(appender: DuckDBAppender, aloneStatement: DuckDBPreparedStatement) {
+    this.#appender = appender
     this.#aloneStatement = aloneStatement
   }
 
   static async open(connection: DuckDBConnection): Promise<Loader> {
-    return new Loader(await connection.prepare(bulkSql), await connection.prepare(aloneSql))
+    return new Loader(await connection.createAppender('event'), await connection.prepare(aloneSql))
   }
 
   /**
    * Loads events of `record` from event `from` on, at most `rowsMax` rows; duplicates are passed over. A single
-   * row always goes alone, so that an error is surely its own. What is loaded may still wait in the bulk: call `flush`
-   * before the transaction ends or the lane changes.
-   * Errors: DuckDB's, with the bulk in disorder: call `discard`.
+   * row always goes alone, so that an error is surely its own. What is loaded may still wait in the chunk: call
+   * `flush` before the transaction ends or the lane changes.
+   * Errors: DuckDB's, with the chunk in disorder: call `discard`.
    */
   async load(
     lane: Lane,
@@ -81,40 +64,42 @@ export class Loader {
       if (isDuplicate(record, at)) {
         at++
       } else if (rowsMax === 1 || goesAlone(batch, at)) {
-        await this.flush(lane)
+        await this.flush()
         await this.#loadAlone(lane, record, batch, at)
         rows++
         at++
       } else {
-        const end = runEnd(record, batch, at, Math.min(rowsMax - rows, bulkRowsMax))
-        const count = this.#bulk.fitting(batch, at, end)
-        if (count > 0) this.#bulk.append(batch, record.position, at, at + count)
+        const end = runEnd(record, batch, at, Math.min(rowsMax - rows, chunkRowsMax))
+        const count = this.#chunk.fitting(batch, at, end)
+        if (count > 0) this.#chunk.append(batch, record.position, laneNumbers[lane], at, at + count)
         rows += count
         at += count
-        if (at < end || this.#bulk.rows === bulkRowsMax) await this.flush(lane)
+        if (at < end || this.#chunk.rows === chunkRowsMax) await this.flush()
       }
     }
     while (at < record.eventCount && isDuplicate(record, at)) at++
     return { next: at, rows, duplicates: at - from - rows }
   }
 
-  /** Loads what waits in the bulk. */
-  async flush(lane: Lane): Promise<void> {
-    if (this.#bulk.rows === 0) return
-    const statement = this.#bulkStatement
-    for (const [column, text] of this.#bulk.texts().entries()) statement.bindBlob(column + 1, text)
-    statement.bindUTinyInt(13, laneNumbers[lane])
-    this.#bulk.clear()
-    await statement.run()
+  /** Loads what waits in the chunk, and lets others have this thread. */
+  async flush(): Promise<void> {
+    if (this.#chunk.rows === 0) return
+    try {
+      this.#chunk.appendTo(this.#appender)
+    } catch (error) {
+      throw errorOfAppender(error)
+    }
+    await setImmediate()
   }
 
-  /** Forgets what waits in the bulk, after an error. */
+  /** Forgets what waits in the chunk, after an error. */
   discard(): void {
-    this.#bulk.clear()
+    this.#chunk.clear()
+    this.#appender.clear()
   }
 
   close(): void {
-    this.#bulkStatement.destroySync()
+    this.#appender.closeSync()
     this.#aloneStatement.destroySync()
   }
 
@@ -151,11 +136,10 @@ export function valueBytes(column: TextColumn, index: number): Uint8Array {
 }
 
 function goesAlone(batch: EventBatch, index: number): boolean {
-  if ((batch.flags[index]! & EventFlag.separator) !== 0) return true
   return eventTextBytes(batch, index) > aloneBytesMin
 }
 
-/** End of the run of events from `from` on that can share a text. */
+/** End of the run of events from `from` on that can share a chunk. */
 function runEnd(record: JournalRecord, batch: EventBatch, from: number, countMax: number): number {
   const endMax = Math.min(record.eventCount, from + countMax)
   let end = from + 1

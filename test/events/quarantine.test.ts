@@ -24,7 +24,11 @@ t.test('sets an event aside that cannot be stored, and loads all others', async 
     [0],
   )
   journal.append({
-    rows: [...plainRows(3000, 5), { uuid: uuidOf(0xbad2), properties: '{"a":' }, ...plainRows(4000, 500)],
+    rows: [
+      ...plainRows(3000, 5),
+      { uuid: uuidOf(0xbad2), rawProperties: invalidUtf8 },
+      ...plainRows(4000, 500),
+    ],
   })
   const world = await openWorld(dir, journal)
   t.teardown(world.close)
