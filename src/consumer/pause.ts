@@ -1,16 +1,23 @@
 // The pause between two steps of a consumer. When little waits, steps are a while apart: a transaction for each of a
-// thousand small requests a second would cost more than the rows themselves, and none of them need be seen sooner.
+// thousand small requests a second would cost more than the rows themselves, and none of them need be seen sooner. A
+// step has a price of its own, whatever it applies, so the longer it took the longer is the pause: a consumer that has
+// less of the processor takes fewer and larger steps.
 // Whoever waits for a position is not made to wait (`hurry`); after a failure everybody is.
 
 import type { Clock } from '../lib/clock.ts'
 import { Backoff, type BackoffLimits } from './backoff.ts'
 
 export interface PauseLimits extends BackoffLimits {
-  /** From the begin of a step to that of the next. */
+  /** From the begin of a step to that of the next, at least. */
   readonly pauseMs: number
+  /** The same after a step that took long. */
+  readonly pauseMsMax: number
   /** With more waiting there is no pause. */
   readonly waitingBytesMax: number
 }
+
+/** From begin to begin, in times of what a step took: a consumer rests three quarters of the time. */
+const pauseToStep = 4
 
 export class Pause {
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -50,7 +57,9 @@ export class Pause {
   /** The step has applied something. */
   applied(): void {
     this.#backoff.succeeded()
-    this.#untilMs = this.#beganMs + this.#limits.pauseMs
+    const { pauseMs, pauseMsMax } = this.#limits
+    const stepMs = this.#clock.monotonicMs() - this.#beganMs
+    this.#untilMs = this.#beganMs + Math.min(Math.max(pauseMs, stepMs * pauseToStep), pauseMsMax)
   }
 
   /** The step failed, and may not the next time. */

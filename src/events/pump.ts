@@ -21,7 +21,14 @@ export interface Pumped {
 
 const MiB = 1024 * 1024
 
-const pauses = { pauseMs: 150, waitingBytesMax: 16 * MiB, msMin: 50, msMax: 5_000, spread: 0 }
+const pauses = {
+  pauseMs: 150,
+  pauseMsMax: 500,
+  waitingBytesMax: 16 * MiB,
+  msMin: 50,
+  msMax: 5_000,
+  spread: 0,
+}
 
 /** Bounds what DuckDB replays at the next start (about 50 MB/s). */
 const walBytesMax = 128 * MiB

@@ -20,6 +20,7 @@ export interface Pumped {
 
 const pauses = {
   pauseMs: 100,
+  pauseMsMax: 250,
   waitingBytesMax: 4 * 1024 * 1024,
   msMin: 100,
   /** Short: persons are late by as much when Postgres is back, and an attempt costs it one connection. */

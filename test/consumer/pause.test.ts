@@ -3,7 +3,7 @@ import { Pause } from '../../src/consumer/pause.ts'
 
 function openPause() {
   const clock = { nowMs: 1000, monotonicMs: () => clock.nowMs }
-  const limits = { pauseMs: 100, waitingBytesMax: 64, msMin: 10, msMax: 40, spread: 0 }
+  const limits = { pauseMs: 100, pauseMsMax: 250, waitingBytesMax: 64, msMin: 10, msMax: 40, spread: 0 }
   return { clock, pause: new Pause(clock, limits) }
 }
 
@@ -11,11 +11,27 @@ t.test('steps are a pause apart, from begin to begin, unless much waits', async 
   const { clock, pause } = openPause()
   t.ok(pause.leftMs(1) <= 0, 'none before the first')
   pause.began()
-  clock.nowMs += 30
+  clock.nowMs += 20
   pause.applied()
-  t.same([pause.leftMs(1), pause.leftMs(64), pause.leftMs(65)], [70, 70, 0])
-  clock.nowMs += 70
+  t.same([pause.leftMs(1), pause.leftMs(64), pause.leftMs(65)], [80, 80, 0])
+  clock.nowMs += 80
   t.equal(pause.leftMs(1), 0)
+})
+
+t.test('after a long step the pause is longer, up to a limit', async (t) => {
+  const { clock, pause } = openPause()
+  for (const [stepMs, leftMs] of [
+    [25, 75],
+    [26, 78],
+    [60, 180],
+    [70, 180],
+    [300, -50],
+  ] as const) {
+    pause.began()
+    clock.nowMs += stepMs
+    pause.applied()
+    t.equal(pause.leftMs(1), leftMs)
+  }
 })
 
 t.test('whoever hurries waits for no pause, once', async (t) => {
