@@ -1,13 +1,14 @@
 // Metrics in Prometheus text. Counters are told by the rooms once a request; what a room already knows (queues, lag,
 // sizes) is asked of it when /metrics is read.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/intake.ts'
 import type { EventsState } from '../events/progress.ts'
 import type { ExportsState } from '../exports/exports.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'
 import type { MirrorProgress } from '../mirror/mirror.ts'
 import type { PersonsState } from '../persons/client.ts'
+import { Replies } from './replies.ts'
 
 /** What is read at the moment /metrics is asked for. */
 export interface MetricSources {
@@ -33,11 +34,18 @@ export interface Metrics {
 export function openMetrics(sources: MetricSources): Metrics {
   const registers = [new Registry()]
   const registry = registers[0] as Registry // the list above has one
-  const accepted = new Counter({
+  // Of every request, and so plain numbers until somebody asks (replies.ts).
+  const acceptedEvents: Record<Lane, number> = { realtime: 0, historical: 0 }
+  let decompressedBytes = 0
+  new Counter({
     name: 'spate_events_accepted_total',
     help: 'Events made durable.',
     labelNames: ['lane'],
     registers,
+    collect() {
+      this.reset()
+      for (const lane of lanes) this.inc({ lane }, acceptedEvents[lane])
+    },
   })
   const duplicates = new Counter({
     name: 'spate_events_duplicate_total',
@@ -56,45 +64,27 @@ export function openMetrics(sources: MetricSources): Metrics {
     labelNames: ['reason'],
     registers,
   })
-  const decompressed = new Counter({
+  new Counter({
     name: 'spate_capture_decompressed_bytes_total',
     help: 'Bytes of captured bodies after decompression.',
     registers,
+    collect() {
+      this.reset()
+      this.inc(decompressedBytes)
+    },
   })
-  const requests = new Counter({
-    name: 'spate_http_requests_total',
-    help: 'Requests answered.',
-    labelNames: ['route', 'method', 'status'],
-    registers,
-  })
-  const received = new Counter({
-    name: 'spate_http_received_bytes_total',
-    help: 'Bytes of request bodies as sent.',
-    labelNames: ['route'],
-    registers,
-  })
-  const seconds = new Histogram({
-    name: 'spate_http_request_seconds',
-    help: 'Time from complete head to reply.',
-    labelNames: ['route'],
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  })
+  const replies = new Replies()
   addGauges(registry, sources)
   return {
     captured(report) {
-      accepted.inc({ lane: report.historical ? 'historical' : 'realtime' }, report.eventCount)
+      acceptedEvents[report.historical ? 'historical' : 'realtime'] += report.eventCount
+      decompressedBytes += report.decompressedBytes
       if (report.duplicateCount > 0) duplicates.inc(report.duplicateCount)
-      decompressed.inc(report.decompressedBytes)
       for (const { reason, count } of report.drops) dropped.inc({ reason }, count)
       for (const { reason, count } of report.warnings) warned.inc({ reason }, count)
     },
-    replied(route, method, status, ms, bytesIn) {
-      requests.inc({ route, method, status })
-      received.inc({ route }, bytesIn)
-      seconds.observe({ route }, ms / 1000)
-    },
-    text: () => registry.metrics(),
+    replied: (...reply) => replies.count(...reply),
+    text: async () => `${await registry.metrics()}\n${replies.text()}`,
     contentType: registry.contentType,
   }
 }
