@@ -4,7 +4,11 @@ import type { Answer, EventsTask } from '../src/events/messages.ts'
 import { EventsThread } from '../src/events/thread.ts'
 import { openJournalReader } from '../src/journal/reader.ts'
 import { systemClock } from '../src/lib/clock.ts'
+import { poolStandsBack, standBack } from '../src/priority.ts'
 
+standBack()
+// DuckDB's work is done there, and by threads that this one starts.
+await poolStandsBack()
 const thread = new EventsThread(systemClock, (dir, quarantineDir) =>
   openJournalReader({ dir, quarantineDir }),
 )

@@ -5,7 +5,9 @@ import { systemClock } from '../src/lib/clock.ts'
 import type { StepOutcome } from '../src/persons/consumer.ts'
 import type { PersonsTask } from '../src/persons/messages.ts'
 import { PersonsThread } from '../src/persons/thread.ts'
+import { standBack } from '../src/priority.ts'
 
+standBack()
 const thread = new PersonsThread(systemClock, (dir, quarantineDir) =>
   openJournalReader({ dir, quarantineDir }),
 )
