@@ -3,7 +3,8 @@
 // A run takes its rows in chunks, each of a bounded size, written into a staging file in the format that the
 // destination asks for. It hands one chunk at a time to the destination; once `deliver` has resolved, the run commits
 // in Postgres how far it is, and removes the file. A crash in between repeats that one chunk, with the same index and
-// the same rows. So a destination sees to it that a chunk delivered again has no second effect.
+// the same rows, but for those that were deleted meanwhile. So a destination sees to it that a chunk delivered again
+// has no second effect.
 
 import type { Outbound } from '../outbound/outbound.ts'
 import type { DestinationConfig } from './destination.ts'
@@ -61,7 +62,7 @@ export interface StagedChunk {
   readonly isLast: boolean
 }
 
-/** What a delivered chunk is remembered by, across crashes. */
+/** What a delivered chunk is remembered by, across crashes; without records when all were deleted meanwhile. */
 export type DeliveredChunk = Pick<StagedChunk, 'index' | 'recordCount' | 'bytes'>
 
 /** A connection to a destination for one attempt at a run; it may begin in the middle of one. */

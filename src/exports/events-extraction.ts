@@ -44,10 +44,14 @@ export function openEventsExtraction(
   const end = decodeOffsets(subject.stretchEnd)
   return {
     count: () => count(store, subject, start, end),
-    async next(cursor, path, signal) {
+    async next(cursor, path, signal, sentTo) {
       const stretch = stretchAfter(cursor, start, end)
       if (stretch === null) return { extracted: null, cursor: cursor ?? '', isLast: true }
-      const { chunk, persons } = await chunkOf(store, sql, subject, stretch, rowsMax)
+      const sent = subject.hasPersonProperties ? null : readCursor(sentTo)
+      const { chunk, persons } =
+        sent === null
+          ? await chunkOf(store, sql, subject, stretch, rowsMax)
+          : { chunk: { ...stretch, to: sent.offset }, persons: null }
       const nextCursor = `${chunk.lane} ${chunk.to.position}.${chunk.to.index}`
       const isLast = stretchAfter(nextCursor, start, end) === null
       const request = await selectOf(store, subject, chunk)

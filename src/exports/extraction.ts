@@ -18,8 +18,11 @@ export interface Taken {
 export interface Extraction {
   /** Rows in all, as far as is known now; null when counting them is as much work as taking them. */
   count(): Promise<number | null>
-  /** Stages what follows `cursor`, null being the beginning, in the file at `path`. */
-  next(cursor: string | null, path: string, signal: AbortSignal): Promise<Taken>
+  /**
+   * Stages what follows `cursor`, null being the beginning, in the file at `path`. `sentTo` is where the chunk ended
+   * that may be at the destination already, and null when none is: where rows are added it ends there again.
+   */
+  next(cursor: string | null, path: string, signal: AbortSignal, sentTo: string | null): Promise<Taken>
 }
 
 /** What is asked of the events store. */

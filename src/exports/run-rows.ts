@@ -19,6 +19,8 @@ export interface RunRow extends StoredDestination {
   readonly stretch_start: string | null
   readonly stretch_end: string
   readonly cursor: string | null
+  /** Where the chunk behind `cursor` ends that may be at its destination already. */
+  readonly sent_to: string | null
   readonly shape: string | null
   readonly started_at: string | null
   readonly failing_since: string | null
@@ -101,6 +103,21 @@ export async function beginAttempt(
   return rowCount > 0
 }
 
+/** Remembers that what follows the cursor, up to `end`, is about to be delivered. False when the run has ended. */
+export async function markSent(
+  session: Session,
+  run: Pick<RunRow, 'id'>,
+  end: string,
+  nowMs: number,
+): Promise<boolean> {
+  const { rowCount } = await session.query(
+    `update batch_export_run set sent_to = $2, last_updated_at = to_timestamp($3)
+     where id = $1 and status = 'Running'`,
+    [run.id, end, nowMs / 1000],
+  )
+  return rowCount > 0
+}
+
 /** Remembers that everything up to `cursor` is delivered; `chunk` is null when that was no row. */
 export async function commitChunk(
   session: Session,
@@ -110,7 +127,7 @@ export async function commitChunk(
   nowMs: number,
 ): Promise<boolean> {
   const { rowCount } = await session.query(
-    `update batch_export_run set cursor = $2, records_completed = records_completed + $3,
+    `update batch_export_run set cursor = $2, sent_to = null, records_completed = records_completed + $3,
        bytes_exported = bytes_exported + $4, attempts = 0, crashes = 0, failing_since = null,
        last_updated_at = to_timestamp($5)
      where id = $1 and status = 'Running'`,

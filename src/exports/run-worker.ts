@@ -134,7 +134,8 @@ export class RunWorker {
         break
       case 'changed': {
         const plan = await planAnew(this.#options, run, this.#options.clock.nowMs())
-        const said = 'The export was changed after a part was delivered: a new run begins from the start.'
+        const said =
+          'The export was changed after a part may have been delivered: a new run begins from the start.'
         await this.#close(run, 'ContinuedAsNew', 'INFO', said, plan)
         break
       }

@@ -7,14 +7,17 @@
 //   FailedRetryable   nothing could be delivered for three days
 //   TimedOut   not complete a week after it began
 //   Terminated the process has ended five times in a row while it worked on the same chunk
-//   ContinuedAsNew    the export was changed after a part was delivered: a new run takes the interval from its start
+//   ContinuedAsNew    the export was changed after a part may have been delivered: a new run takes the interval from
+//              its start
 //   Cancelled  by somebody (management)
 //
 // FailedBilling is a status that PostHog has and nothing here leads to.
 //
 // Exactly once, as far as Spate goes: the stretch of a run is fixed when it is planned, a cursor is committed behind
 // every delivered chunk, and one process works on one run of an interval at a time. Between `deliver` and the commit
-// lies the only gap: a crash there delivers the same chunk again, which a destination makes harmless (delivery.ts).
+// lies the only gap: a crash there delivers the same chunk again, which a destination makes harmless (delivery.ts). So
+// that it is the same, its end is committed before it is delivered: meanwhile events may be deleted, or the export
+// changed.
 
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -39,7 +42,7 @@ import { chunkBytesMax, type EventsStore, type Extraction, type Subject } from '
 import type { GivingWay } from './giving-way.ts'
 import { remarkOf } from './model-use.ts'
 import { openExtraction } from './models.ts'
-import { beginAttempt, commitChunk, loadChunks, logRun, type RunRow } from './run-rows.ts'
+import { beginAttempt, commitChunk, loadChunks, logRun, markSent, type RunRow } from './run-rows.ts'
 import { RunStopped } from './setback.ts'
 import type { Staging } from './staging.ts'
 import { type OpenDestination, openDestination } from './stored-destination.ts'
@@ -65,7 +68,7 @@ export type Outcome =
   /** The run has ended or is gone; nothing is left to be said of it. */
   | { readonly kind: 'over' }
   | { readonly kind: 'terminated' }
-  /** The export was changed after a part of the run was delivered. */
+  /** The export was changed after a part of the run may have been delivered. */
   | { readonly kind: 'changed' }
 
 const crashesMax = 5
@@ -79,7 +82,8 @@ export async function attemptRun(rooms: RunRooms, run: RunRow, signal: AbortSign
   if (crashes >= crashesMax) return { kind: 'terminated' }
   const destination = openDestination(sealer, run.batch_export_id, run)
   const shape = shapeOf(run, destination)
-  if (run.shape !== null && run.shape !== shape && run.cursor !== null) return { kind: 'changed' }
+  const hasSent = run.cursor !== null || run.sent_to !== null
+  if (run.shape !== null && run.shape !== shape && hasSent) return { kind: 'changed' }
   const subject = subjectOf(rooms, run, destination)
   const extraction = openExtraction({ ...rooms, sql }, run, subject)
   if (run.model !== 'persons') await checkStored(rooms.store, run)
@@ -110,6 +114,14 @@ export function sqlOf(postgres: Postgres, run: Pick<RunRow, 'project_id' | 'orga
   return projectSql(postgres, 0, { id: run.project_id, organization: { id: run.organization_id } })
 }
 
+/** Where a run is, and where its next chunk is staged. */
+interface Place {
+  readonly cursor: string | null
+  readonly sentTo: string | null
+  readonly index: number
+  readonly path: string
+}
+
 class Attempt {
   readonly #rooms: RunRooms
   readonly #run: RunRow
@@ -138,42 +150,45 @@ class Attempt {
 
   async deliverAll(extraction: Extraction, { format }: Subject): Promise<Outcome> {
     const { staging, givingWay, clock, killAt } = this.#rooms
-    let { cursor, chunk_count: index } = this.#run
+    let { cursor, sent_to: sentTo, chunk_count: index } = this.#run
     const startedMs = this.#run.started_at === null ? clock.nowMs() : Date.parse(this.#run.started_at)
     for (;;) {
       this.#signal.throwIfAborted()
       if (clock.nowMs() - startedMs > runMsMax) throw new RunStopped('timed out')
       const path = await staging.place(this.#run.id, index, format)
-      const at = cursor
-      const number = index
-      const { chunk, next, isLast } = await givingWay.run(this.#signal, () =>
-        this.#deliverNext(extraction, at, number, path),
+      const place = { cursor, sentTo, index, path }
+      const { isOpen, chunk, next, isLast } = await givingWay.run(this.#signal, () =>
+        this.#deliverNext(extraction, place),
       )
-      if (!(await this.#commit(next, chunk))) return { kind: 'over' }
+      if (!isOpen || !(await this.#commit(next, chunk))) return { kind: 'over' }
       killPoint(killAt, 'after_export_commit')
       await rm(path, { force: true })
       if (chunk !== null) index++
       cursor = next
+      sentTo = null
       if (isLast) break
     }
     await this.#finish(index)
     return { kind: 'completed', records: this.#records, bytes: this.#bytes }
   }
 
-  /** Takes what follows `cursor` to the destination; null when that is no row. */
-  async #deliverNext(extraction: Extraction, cursor: string | null, index: number, path: string) {
-    const { killAt } = this.#rooms
-    const { extracted, cursor: next, isLast } = await extraction.next(cursor, path, this.#signal)
+  /** Takes what follows the cursor to the destination; null when that is no row. */
+  async #deliverNext(extraction: Extraction, { cursor, sentTo, index, path }: Place) {
+    const { killAt, clock } = this.#rooms
+    const { extracted, cursor: next, isLast } = await extraction.next(cursor, path, this.#signal, sentTo)
     killPoint(killAt, 'after_extract')
-    let chunk: DeliveredChunk | null = null
+    // One that was sent and whose rows are all deleted keeps its number: a destination may know it by that.
+    let chunk: DeliveredChunk | null = sentTo === null ? null : { index, recordCount: 0, bytes: 0 }
     if (extracted !== null) {
       const { rowCount: recordCount, bytes, columns } = extracted
       const delivery = await this.#open()
+      if (next !== sentTo && !(await markSent(this.#sql, this.#run, next, clock.nowMs())))
+        return { isOpen: false, chunk, next, isLast }
       await delivery.deliver({ index, path, bytes, recordCount, columns, isLast }, this.#signal)
       chunk = { index, recordCount, bytes }
     }
     killPoint(killAt, 'after_deliver')
-    return { chunk, next, isLast }
+    return { isOpen: true, chunk, next, isLast }
   }
 
   async close(): Promise<void> {

@@ -51,12 +51,14 @@ export function s3DestinationWith(limits: S3Limits): Destination {
       }
       const finish: Delivery['finish'] = async (chunks, signal) => {
         const remove = (Key: string) => deleteObject(client, { ...placeOf(config), Key }, signal)
-        for (let index = chunks.length; index < run.earlierChunkCount; index++)
-          await remove(objectKey(config, run, index))
+        const kept = chunks.filter(({ recordCount }) => recordCount > 0)
+        const isKept = new Set(kept.map(({ index }) => index))
+        for (let index = 0; index < Math.max(chunks.length, run.earlierChunkCount); index++)
+          if (!isKept.has(index)) await remove(objectKey(config, run, index))
         if (config.max_file_size_mb === null) return
         const Key = manifestKey(config, run)
-        if (chunks.length === 0) return await remove(Key)
-        await putObject(client, { ...placeOf(config), Key }, manifestOf(config, run, chunks), signal)
+        if (kept.length === 0) return await remove(Key)
+        await putObject(client, { ...placeOf(config), Key }, manifestOf(config, run, kept), signal)
       }
       return {
         deliver: (chunk, signal) => failingWith(s3Failure, signal, () => deliver(chunk, signal)),

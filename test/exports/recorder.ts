@@ -1,4 +1,5 @@
-// A destination that keeps what it is given, as S3 does: a chunk that comes again takes the place of the first.
+// A destination that keeps what it is given, as S3 does: a chunk that comes again takes the place of the first. Or as
+// Postgres does: one that comes again is passed over, and rows take the place of those of an earlier run.
 
 import { readFileSync } from 'node:fs'
 import type { Delivery, Destination, RunSubject, StagedChunk } from '../../src/exports/delivery.ts'
@@ -17,6 +18,7 @@ export class Recorder implements Destination {
   /** Called when a chunk is kept; a crash here loses nothing but the answer. */
   afterKept: (chunk: StagedChunk) => unknown = () => {}
 
+  isTable = false
   isReplacing = false
   hasPersonProperties = false
 
@@ -39,10 +41,11 @@ export class Recorder implements Destination {
         if (rows.length !== chunk.recordCount || Buffer.byteLength(text) !== chunk.bytes)
           throw new Error('the file is not what the chunk says')
         this.deliveries++
-        this.files.set(
-          `${name}/${chunk.index}`,
-          rows.map((line) => JSON.parse(line) as Row),
-        ) // JSON lines
+        this.#keep(
+          subject,
+          chunk.index,
+          rows.map((line) => JSON.parse(line) as Row), // JSON lines
+        )
         await this.afterKept(chunk)
       },
       finish: async (chunks) => {
@@ -52,6 +55,24 @@ export class Recorder implements Destination {
       },
       close: async () => {},
     }
+  }
+
+  #keep(subject: RunSubject, index: number, rows: readonly Row[]): void {
+    const file = `${nameOf(subject)}/${index}`
+    if (!this.isTable) {
+      this.files.set(file, rows)
+      return
+    }
+    const mark = `${file}/${subject.runId}`
+    if (this.files.has(mark)) return
+    const uuids = new Set(rows.map(({ uuid }) => uuid))
+    if (subject.mayRepeat)
+      for (const [other, kept] of this.files)
+        this.files.set(
+          other,
+          kept.filter(({ uuid }) => !uuids.has(uuid)),
+        )
+    this.files.set(mark, rows)
   }
 
   /** A column of all rows, in the order of files. */

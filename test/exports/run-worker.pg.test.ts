@@ -181,7 +181,7 @@ t.test('what an earlier run may have delivered is told to the destination, and w
     if (!isReplacing) await until(() => holding === 2)
     world.recorder.beforeKept = () => {}
     for (const go of letGo) go()
-    await hurryWaiting(world)
+    await world.hurry()
     await world.settle()
     t.equal(most, isReplacing ? 1 : 2)
     t.strictSame(
@@ -204,10 +204,6 @@ async function waiting(world: ExportsWorld): Promise<number> {
   return rows.length
 }
 
-async function hurryWaiting({ postgres }: ExportsWorld): Promise<void> {
-  await postgres.query(`select spate_jobs.reschedule_jobs(array(select id from spate_jobs.jobs), now())`)
-}
-
 t.test('an export that is changed in the middle of a run begins the interval anew', async (t) => {
   const world = await worldWithHour(t)
   world.recorder.beforeKept = async ({ index }) => {
@@ -227,4 +223,49 @@ t.test('an export that is changed in the middle of a run begins the interval ane
     ],
   )
   t.strictSame(world.recorder.column('uuid'), uuids(5, 3))
+})
+
+t.test('an export that is changed when its first chunk may have arrived begins anew as well', async (t) => {
+  const world = await openExportsWorld(t)
+  await world.makeExport({ end_at: '2024-05-01T14:00:00Z' })
+  await world.ingest({
+    rows: plainRows(1, 7).map((row, at) => ({ ...row, event: at < 2 ? 'seen' : 'bought' })),
+  })
+  world.at(60)
+  world.recorder.isTable = true
+  world.recorder.afterKept = async () => {
+    world.recorder.afterKept = () => {}
+    // The first chunk would end elsewhere now.
+    await world.postgres.query(
+      `update batch_export set destination_config = '{"include_events": ["bought"]}'`,
+    )
+    throw new DeliveryError('temporary', 'The answer was lost.')
+  }
+  const runs = await world.settle()
+  t.strictSame(
+    runs.map((run) => [run.status, run.records_completed]),
+    [
+      ['ContinuedAsNew', 0],
+      ['Completed', 5],
+    ],
+  )
+  t.strictSame(world.recorder.column('uuid').sort(), uuids(1, 7))
+})
+
+t.test('a chunk whose answer was lost ends where it did, although its events are deleted', async (t) => {
+  const world = await openExportsWorld(t)
+  await world.makeExport({ end_at: '2024-05-01T14:00:00Z' })
+  const bornId = uuidOf(0xda)
+  await world.ingest({ rows: plainRows(1, 7).map((row, at) => (at < 3 ? { ...row, bornId } : row)) })
+  world.at(60)
+  world.recorder.isTable = true
+  world.recorder.afterKept = async () => {
+    world.recorder.afterKept = () => {}
+    await world.deleteEventsOf(bornId)
+    throw new DeliveryError('temporary', 'The answer was lost.')
+  }
+  const [run] = await world.settle()
+  t.match(run, { status: 'Completed', records_completed: 4 })
+  t.strictSame(world.recorder.column('uuid'), uuids(1, 7))
+  t.strictSame(world.recorder.finished, ['2024-05-01T12:00–2024-05-01T13:00: 0=0 1=3 2=1'])
 })

@@ -29,6 +29,7 @@ export const minuteMs = 60_000
 
 export interface RunRow {
   readonly id: string
+  readonly batch_export_id: string
   readonly status: string
   readonly records_completed: number | null
   readonly records_total_count: number | null
@@ -37,6 +38,9 @@ export interface RunRow {
   readonly data_interval_end: string
   readonly cursor: string | null
   readonly backfill_id: string | null
+  readonly stretch_start: string | null
+  readonly stretch_end: string
+  readonly finished_at: string | null
 }
 
 export class ExportsWorld {
@@ -121,6 +125,15 @@ export class ExportsWorld {
     return id
   }
 
+  /** Lets events that were born to an id be gone from every read, as the deletion of a person does. */
+  async deleteEventsOf(bornId: string): Promise<void> {
+    const { writer } = this.store.store
+    await writer.run(
+      'insert into mirror select 1, 1, uuid(), 0, null, null, now() where not exists (from mirror)',
+    )
+    await writer.run(`insert into person_tombstone values (1, 1, '${bornId}', 'infinity', 0)`)
+  }
+
   /** Plans what is due, and waits until nothing is open. */
   async settle(): Promise<RunRow[]> {
     await until(async () => {
@@ -132,6 +145,13 @@ export class ExportsWorld {
       return rows.length === 0
     })
     return this.runs()
+  }
+
+  /** Lets jobs wait no longer. */
+  async hurry(): Promise<void> {
+    await this.postgres.query(
+      'select spate_jobs.reschedule_jobs(array(select id from spate_jobs.jobs), now())',
+    )
   }
 
   /** The oldest interval first. */
@@ -154,14 +174,20 @@ export class ExportsWorld {
     return rows.map(({ message }) => message)
   }
 
-  /** A new process over the same data. */
-  async restart(): Promise<void> {
+  /** A new process over the same data; `between` is called when the old one has ended. */
+  async restart(between = () => {}): Promise<void> {
     await this.exports.close()
+    between()
     this.exports = this.#open()
   }
 }
 
-export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> = {}): Promise<ExportsWorld> {
+/** `seen` makes the database that the exports see of the one that there is. */
+export async function openExportsWorld(
+  t: Test,
+  tuned: Partial<ExportsOptions> = {},
+  seen = (postgres: Postgres): Postgres => postgres,
+): Promise<ExportsWorld> {
   const { connectionString } = await freshDatabase(t)
   const postgres = openPostgres({ connectionString, log })
   await fillTenants(postgres)
@@ -173,10 +199,11 @@ export async function openExportsWorld(t: Test, tuned: Partial<ExportsOptions> =
   const recorder = new Recorder()
   const readers = new Readers(store.store.instance, clock)
   const outbound = openOutbound({ allow: null, dnsServers: null })
+  const seenPostgres = seen(postgres)
   const open = (): Exports =>
     openExports({
       connectionString: Promise.resolve(connectionString),
-      postgres,
+      postgres: seenPostgres,
       store: storeOf(readers),
       sealer: makeSealer(keysOf('a'), log),
       outbound,
