@@ -10,7 +10,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { isPublicAddress, parseAddress } from '../outbound/public-address.ts'
 import { type Foreign, type ForeignAddress, openForeign } from '../postgres/foreign.ts'
 import { sqlState } from '../postgres/pool.ts'
-import type { Column, Delivery, RunSubject, StagedChunk } from './delivery.ts'
+import { type Column, type Delivery, DeliveryError, type RunSubject, type StagedChunk } from './delivery.ts'
 import { failingWith } from './delivery-failure.ts'
 import type { DestinationConfig } from './destination.ts'
 import {
@@ -46,6 +46,9 @@ interface Parts {
   readonly dialect: Dialect
 }
 
+const madeAlready = '23505'
+/** A server that was left in the middle of a COMMIT ends it all the same. */
+const lateSentence = 'An earlier attempt has delivered the chunk at this moment after all.'
 /** Beyond this a statement is stuck: a chunk takes seconds. */
 const statementMsMax = 300_000
 /** What runs that never ended have left is taken away after this long. */
@@ -78,10 +81,15 @@ export function openDelivery({ config, run, outbound, dialect }: Parts): Deliver
       [run.runId, index],
     )
     if (rowCount > 0) return false
-    await foreign.query(
-      `insert into ${marks} (run_id, chunk, delivered_at) values ($1, $2::integer, $3::timestamptz)`,
-      [run.runId, index, momentText(0)],
-    )
+    await foreign
+      .query(`insert into ${marks} (run_id, chunk, delivered_at) values ($1, $2::integer, $3::timestamptz)`, [
+        run.runId,
+        index,
+        momentText(0),
+      ])
+      .catch((error: unknown) => {
+        throw sqlState(error) === madeAlready ? new DeliveryError('temporary', lateSentence, error) : error
+      })
     return true
   }
   const deliver: Delivery['deliver'] = (chunk, signal) =>
@@ -119,8 +127,9 @@ async function writeChunk(
   await dialect.makeTable(foreign, table, dialect.create(table, columns, key))
   const known = key ?? repeatKeyOf(run)
   if (known === null) return await dialect.write(foreign, table, chunk, signal)
-  // Two runs that replace the same person would both add theirs.
-  if (key !== null) await foreign.query(dialect.lock(table))
+  // Two runs that replace the same person would both add theirs; and the last chunk of a run that was stopped may be
+  // in the middle of its COMMIT still.
+  await foreign.query(dialect.lock(table))
   await foreign.query(createStage(table, columns))
   await dialect.write(foreign, stageName, chunk, signal)
   for (const statement of replaceRows(table, columns, known)) await foreign.query(statement)

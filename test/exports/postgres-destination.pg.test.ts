@@ -1,49 +1,23 @@
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
-import type { RunSubject, StagedChunk } from '../../src/exports/delivery.ts'
+import t from 'tap'
+import type { StagedChunk } from '../../src/exports/delivery.ts'
 import { createMarkTable } from '../../src/exports/postgres-columns.ts'
 import { postgresDestination } from '../../src/exports/postgres-destination.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
-import { rowsOf } from '../support/cluster.ts'
-import { freshDatabase, silentLog } from '../support/postgres.ts'
-import { type PostgresFront, startPostgresFront } from '../support/postgres-front.ts'
+import { silentLog } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { everythingOf } from './everything-of.ts'
+import { openDeliveryTo, openPlace } from './postgres-place.ts'
 import { showReplacing } from './replacing.ts'
-import { columns, config, eventRows, never, outboundFor, stage, subject } from './staged.ts'
-
-interface World {
-  readonly connectionString: string
-  readonly front: PostgresFront
-  readonly sql: (text: string) => Promise<unknown[]>
-}
-
-async function world(t: Test, speaksTls = false): Promise<World> {
-  const { connectionString } = await freshDatabase(t, true)
-  const front = await startPostgresFront(t, connectionString, speaksTls)
-  return { connectionString, front, sql: (text) => rowsOf(connectionString, text) }
-}
-
-function open(
-  t: Test,
-  { connectionString, front }: World,
-  more: object = {},
-  allow = '127.0.0.1',
-  run: RunSubject = subject,
-) {
-  const database = /@\/(\w+)\?/.exec(connectionString)![1]
-  const place = { user: 'spate', password: 'open sesame', host: 'localhost', port: front.port, database }
-  const given = config('Postgres', { ...place, ...more })
-  return postgresDestination.open(given, run, outboundFor(t, allow), never)
-}
+import { columns, config, eventRows, never, stage, subject } from './staged.ts'
 
 const csv = postgresDestination.format(config('NoOp', {}))
 
 t.test(
   'rows arrive with their types in a table that is made, and a chunk again changes nothing',
   async (t) => {
-    const place = await world(t)
-    const delivery = await open(t, place)
+    const place = await openPlace(t)
+    const delivery = await openDeliveryTo(t, place)
     const chunk = await stage(t, csv)
     await delivery.deliver(chunk, never)
     await delivery.deliver(chunk, never)
@@ -90,14 +64,14 @@ t.test(
 )
 
 t.test('a table that is there is taken as it is, whatever it is called', async (t) => {
-  const place = await world(t)
+  const place = await openPlace(t)
   const table = '"s ch""ema"."Events; drop"'
   const names = columns.map(({ name }) => `"${name}"`)
   await place.sql('create schema "s ch""ema"')
   await place.sql(
     `create table ${table} (id serial, ${names.join(' varchar(200), ')} varchar(200), more text default 'x')`,
   )
-  const delivery = await open(t, place, { schema: 's ch"ema', table_name: 'Events; drop' })
+  const delivery = await openDeliveryTo(t, place, { schema: 's ch"ema', table_name: 'Events; drop' })
   await delivery.deliver(await stage(t, csv), never)
   t.same(await place.sql(`select event, is_late, more from ${table} order by id`), [
     { event: 'signed "up", twice', is_late: 'true', more: 'x' },
@@ -107,8 +81,8 @@ t.test('a table that is there is taken as it is, whatever it is called', async (
 })
 
 t.test('a chunk that fails leaves nothing, and arrives once what was wrong is mended', async (t) => {
-  const place = await world(t)
-  const delivery = await open(t, place)
+  const place = await openPlace(t)
+  const delivery = await openDeliveryTo(t, place)
   const chunk = await stage(t, csv)
   const failure = () =>
     delivery.deliver(chunk, never).then(
@@ -131,10 +105,10 @@ t.test('a chunk that fails leaves nothing, and arrives once what was wrong is me
 })
 
 t.test('two exports that make the same table at the same moment both arrive', async (t) => {
-  const place = await world(t)
+  const place = await openPlace(t)
   const postgres = openPostgres({ connectionString: place.connectionString, log: silentLog })
   t.teardown(() => postgres.close())
-  const delivery = await open(t, place)
+  const delivery = await openDeliveryTo(t, place)
   const chunk = await stage(t, csv)
   let delivered = Promise.resolve()
   await postgres.transaction(async (session) => {
@@ -150,12 +124,12 @@ t.test('two exports that make the same table at the same moment both arrive', as
 })
 
 t.test('events that an earlier run may have delivered take the place of what it has left', async (t) => {
-  const place = await world(t)
-  const first = await open(t, place)
+  const place = await openPlace(t)
+  const first = await openDeliveryTo(t, place)
   const chunk = await stage(t, csv)
   await first.deliver(chunk, never)
   for (const runId of ['018f3c80-0000-7000-8000-00000000cccc', '018f3c80-0000-7000-8000-00000000dddd']) {
-    const again = await open(t, place, {}, '127.0.0.1', { ...subject, runId, mayRepeat: true })
+    const again = await openDeliveryTo(t, place, {}, '127.0.0.1', { ...subject, runId, mayRepeat: true })
     await again.deliver(chunk, never)
     await again.deliver(chunk, never)
   }
@@ -170,25 +144,25 @@ t.test('events that an earlier run may have delivered take the place of what it 
     mayRepeat: true,
     hogqlQuery: 'q',
   }
-  await (await open(t, place, {}, '127.0.0.1', query)).deliver(chunk, never)
+  await (await openDeliveryTo(t, place, {}, '127.0.0.1', query)).deliver(chunk, never)
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 6 }])
 })
 
 t.test('persons and sessions that have changed take the place of what was known', async (t) => {
-  const place = await world(t)
-  const persons = await open(t, place, {}, '127.0.0.1', { ...subject, model: 'persons' })
+  const place = await openPlace(t)
+  const persons = await openDeliveryTo(t, place, {}, '127.0.0.1', { ...subject, model: 'persons' })
   await showReplacing(t, persons, place.sql)
   const given = { table_name: 'queried' }
   const run = { ...subject, model: 'persons' as const, hogqlQuery: 'select 1' }
-  const queried = await open(t, place, given, '127.0.0.1', run)
+  const queried = await openDeliveryTo(t, place, given, '127.0.0.1', run)
   const chunk = await stage(t, csv)
   for (const index of [0, 1]) await queried.deliver({ ...chunk, index: index + 7 }, never)
   t.same(await place.sql('select count(*)::integer as n from queried'), [{ n: 6 }])
 })
 
 t.test('a number that jsonb does not hold becomes text, and keeps no other event out', async (t) => {
-  const place = await world(t)
-  const delivery = await open(t, place)
+  const place = await openPlace(t)
+  const delivery = await openDeliveryTo(t, place)
   const chunk = await stage(t, csv)
   const rows = [
     'uuid,properties',
@@ -205,10 +179,10 @@ t.test('a number that jsonb does not hold becomes text, and keeps no other event
 })
 
 t.test('what the server refuses is told in a sentence without its words', async (t) => {
-  const place = await world(t)
+  const place = await openPlace(t)
   const chunk = await stage(t, csv)
   const failure = async (more: object, allow?: string) => {
-    const delivery = await open(t, place, more, allow)
+    const delivery = await openDeliveryTo(t, place, more, allow)
     const error = await delivery.deliver(chunk, never).catch((error) => error)
     t.notMatch(everythingOf(error), /sesame|row 7/)
     return `${error.kind}: ${error.message}`
@@ -237,16 +211,16 @@ t.test('what the server refuses is told in a sentence without its words', async 
 })
 
 t.test('TLS is spoken where the server does, and its certificate is looked at', async (t) => {
-  const place = await world(t, true)
+  const place = await openPlace(t, true)
   const chunk = await stage(t, csv)
-  const strict = await open(t, place)
+  const strict = await openDeliveryTo(t, place)
   await t.rejects(strict.deliver(chunk, never), {
     message:
       'The Postgres server shows a certificate that is not to be trusted (DEPTH_ZERO_SELF_SIGNED_CERT). ' +
       'If it is its own, set has_self_signed_cert.',
   })
   for (const [index, host] of ['localhost', '127.0.0.1'].entries()) {
-    const lax = await open(t, place, { has_self_signed_cert: true, host })
+    const lax = await openDeliveryTo(t, place, { has_self_signed_cert: true, host })
     await lax.deliver({ ...chunk, index }, never)
   }
   t.same(await place.sql('select count(*)::integer as n from events'), [{ n: 6 }])
@@ -255,8 +229,8 @@ t.test('TLS is spoken where the server does, and its certificate is looked at', 
 t.test(
   'a delivery that is stopped in the middle of a copy ends its connection and leaves nothing',
   async (t) => {
-    const place = await world(t)
-    const delivery = await open(t, place)
+    const place = await openPlace(t)
+    const delivery = await openDeliveryTo(t, place)
     const chunk = bigChunk(await stage(t, csv))
     await place.sql('create table events (event text)')
     const stopping = new AbortController()
