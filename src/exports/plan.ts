@@ -29,6 +29,7 @@ interface ExportRow {
   readonly end_at: string | null
   readonly planned_until: string | null
   readonly planned_end: string | null
+  readonly stopped_at: string | null
   readonly resumed_at: string | null
 }
 
@@ -44,7 +45,7 @@ interface BackfillRow {
 const spansMax = 100
 
 const exportColumns = `batch_export.id, project_id, model, interval, timezone, paused, batch_export.created_at,
-  start_at, end_at, planned_until, planned_end, resumed_at`
+  start_at, end_at, planned_until, planned_end, stopped_at, resumed_at`
 
 /**
  * Makes what is due at `nowMs`, as far as `closing` lets it. Returns how many runs it made.
@@ -53,7 +54,8 @@ const exportColumns = `batch_export.id, project_id, model, interval, timezone, p
 export async function planRuns(rooms: PlanRooms, nowMs: number, closing: AbortSignal): Promise<number> {
   let made = 0
   const { rows } = await rooms.postgres.query<ExportRow>(
-    `select ${exportColumns} from batch_export join project on project.id = project_id where not paused`,
+    `select ${exportColumns} from batch_export join project on project.id = project_id
+     where not paused or stopped_at is not null`,
   )
   for (const row of rows) {
     for (const span of dueOf(row, nowMs)) {
@@ -72,16 +74,20 @@ export async function planRuns(rooms: PlanRooms, nowMs: number, closing: AbortSi
   return made
 }
 
-/** Intervals of the schedule that have ended and have no run. */
+/** Intervals of the schedule that have ended, while it was not paused, and have no run. */
 function dueOf(row: ExportRow, nowMs: number): Span[] {
   const { interval, timezone: timeZone, start_at, end_at } = row
-  const afterMs = Math.max(
-    Date.parse(row.created_at),
-    msOf(row.planned_until) ?? 0,
-    msOf(row.resumed_at) ?? 0,
-  )
+  const afterMs = Math.max(Date.parse(row.created_at), msOf(row.planned_until) ?? 0)
   const schedule = { interval, timeZone, startAtMs: msOf(start_at), endAtMs: msOf(end_at) }
-  return dueSpans(schedule, afterMs, nowMs, spansMax)
+  const stoppedMs = msOf(row.stopped_at)
+  const resumedMs = msOf(row.resumed_at) ?? 0
+  const due = (fromMs: number, untilMs: number): Span[] =>
+    dueSpans(schedule, Math.max(afterMs, fromMs), Math.min(untilMs, nowMs), spansMax)
+  if (stoppedMs === null) return row.paused ? [] : due(resumedMs, nowMs)
+  // It may have been paused before anybody looked for what was due.
+  if (row.paused) return due(resumedMs, stoppedMs)
+  const before = due(0, stoppedMs)
+  return [...before, ...due(Math.max(resumedMs, before.at(-1)?.endMs ?? 0), nowMs)]
 }
 
 async function planSpan(rooms: PlanRooms, exportId: string, span: Span, nowMs: number): Promise<number> {
@@ -96,7 +102,8 @@ async function planSpan(rooms: PlanRooms, exportId: string, span: Span, nowMs: n
   return postgres.transaction(async (session) => {
     const { rowCount } = await session.query(
       `update batch_export set planned_until = to_timestamp($2), planned_end = $3
-       where id = $1 and not paused and planned_until is not distinct from $4::timestamptz
+       where id = $1 and (not paused or stopped_at >= to_timestamp($2))
+         and planned_until is not distinct from $4::timestamptz
          and resumed_at is not distinct from $5::timestamptz and model = $6`,
       [exportId, span.endMs / 1000, end, before.planned_until, before.resumed_at, before.model],
     )

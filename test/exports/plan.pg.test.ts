@@ -51,6 +51,40 @@ t.test('what passes while an export is paused is not exported, unless unpausing 
   }
 })
 
+t.test(
+  'an interval that has ended is exported although nobody had looked when the export was paused',
+  async (t) => {
+    const world = await openExportsWorld(t)
+    await world.makeExport()
+    const setPaused = (paused: boolean) =>
+      world.postgres.query('update batch_export set paused = $1, last_updated_at = to_timestamp($2)', [
+        paused,
+        world.nowMs / 1000,
+      ])
+    await world.ingest({ rows: plainRows(1, 1) })
+    await world.exports.close()
+    world.at(61)
+    await setPaused(true)
+    world.at(62)
+    await setPaused(false)
+    await world.restart()
+    const spans = ['05-01T12:00–05-01T13:00', '05-01T13:00–05-01T14:00']
+    t.strictSame((await world.settle()).map(spanOf), spans.slice(0, 1))
+    await world.ingest({ rows: plainRows(2, 1) })
+    await world.exports.close()
+    world.at(121)
+    await setPaused(true)
+    world.at(190)
+    await world.ingest({ rows: plainRows(3, 1) })
+    await world.restart()
+    t.strictSame((await world.settle()).map(spanOf), spans)
+    t.strictSame(world.recorder.column('uuid'), uuids(1, 2))
+    await setPaused(false)
+    world.at(240)
+    t.strictSame((await world.settle()).map(spanOf), [...spans, '05-01T15:00–05-01T16:00'])
+  },
+)
+
 t.test('a backfill exports whole intervals again, what was stored in them, and ends', async (t) => {
   const world = await openExportsWorld(t)
   for (const [minute, n] of [
