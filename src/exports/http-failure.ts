@@ -13,8 +13,17 @@ const sentences: Readonly<Record<number, string>> = {
   413: 'An event is larger than the server takes.',
 }
 
+/** What may pass, and what would help. */
+const passingSentences: Readonly<Record<number, string>> = {
+  402: 'The receiving project has used up its quota.',
+  429: 'The server asks to be sent less at a time.',
+  507: 'The server has no room left.',
+}
+
 /** What to tell the run of an answer outside 200 to 299. */
 export function httpRefusal(status: number): DeliveryError {
+  const passing = passingSentences[status]
+  if (passing !== undefined) return new DeliveryError('temporary', `${passing} (status ${status})`)
   if (isPassing(status)) return new DeliveryError('temporary', `The server answers with status ${status}.`)
   const known = sentences[status]
   if (known !== undefined) return new DeliveryError('permanent', `${known} (status ${status})`)
@@ -22,8 +31,6 @@ export function httpRefusal(status: number): DeliveryError {
     const sentence = 'The server answers with a redirect, which is not followed. Set url to where it leads.'
     return new DeliveryError('permanent', `${sentence} (status ${status})`)
   }
-  if (status === 402)
-    return new DeliveryError('temporary', 'The receiving project has used up its quota. (status 402)')
   return new DeliveryError('permanent', `The server refuses the events with status ${status}.`)
 }
 

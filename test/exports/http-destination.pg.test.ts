@@ -15,7 +15,8 @@ import { columns, config, eventRows, never, outboundFor, stage, subject } from '
 
 const csv = httpDestination.format(config('NoOp', {}))
 /** The pauses between attempts are no part of what is tested. */
-const quick = httpDestinationWith({ ...postLimits, pauseMs: 1, silentMsMax: 500 })
+const quick = httpDestinationWith({ ...postLimits, pauseMs: 1 })
+const hasty = httpDestinationWith({ ...postLimits, pauseMs: 1, silentMsMax: 500 })
 
 interface Received {
   readonly url: string
@@ -45,9 +46,15 @@ async function receiver(
   return { url: `http://127.0.0.1:${port}/batch/?x=1`, received }
 }
 
-function open(t: Test, url: string, allow: string | null = '127.0.0.1', dnsServers: string | null = null) {
+function open(
+  t: Test,
+  url: string,
+  allow: string | null = '127.0.0.1',
+  dnsServers: string | null = null,
+  destination = quick,
+) {
   const given = config('HTTP', { url, token: 'phc_open_sesame' })
-  return quick.open(given, subject, outboundFor(t, allow, dnsServers), never)
+  return destination.open(given, subject, outboundFor(t, allow, dnsServers), never)
 }
 
 /** A chunk with so many events. */
@@ -178,7 +185,7 @@ t.test('what passes is tried again, with the pause that is asked for', async (t)
   t.same(received[3]?.body, received[0]?.body)
   const longer = await receiver(t, (response) => response.writeHead(429, { 'retry-after': '3600' }).end())
   await t.rejects((await open(t, longer.url)).deliver(await stage(t, csv), never), {
-    message: 'The server answers with status 429.',
+    message: 'The server asks to be sent less at a time. (status 429)',
   })
   t.equal(longer.received.length, 1, 'an hour is left to the run')
 })
@@ -196,7 +203,7 @@ t.test('what does not pass is told in a sentence', async (t) => {
   t.match(await said(404), /^1 permanent: There is no batch endpoint at the url\./)
   t.match(await said(400), /^1 permanent: The server refuses the events with status 400\.$/)
   t.match(await said(402), /^1 temporary: The receiving project has used up its quota\./)
-  t.match(await said(507), /^4 temporary: The server answers with status 507\.$/)
+  t.match(await said(507), /^4 temporary: The server has no room left\. \(status 507\)$/)
   t.match(await said(307, { location: other.url }), /^1 permanent: The server answers with a redirect/)
   t.equal(other.received.length, 0)
 })
@@ -205,7 +212,7 @@ t.test('a receiver that is not there, is silent or may not be called', async (t)
   const chunk = await stage(t, csv)
   const dns = await startDns(t, (type) => (type === 'A' ? ['169.254.169.254'] : []))
   const said = async (url: string, allow: string | null, dnsServers: string | null = null) =>
-    await (await open(t, url, allow, dnsServers))
+    await (await open(t, url, allow, dnsServers, hasty))
       .deliver(chunk, never)
       .catch(({ kind, message }) => `${kind}: ${message}`)
   t.equal(
@@ -218,7 +225,7 @@ t.test('a receiver that is not there, is silent or may not be called', async (t)
   t.equal(await said(silent.url, null), privately)
   t.equal(await said('https://metadata.example/', null, dns.address), privately)
   const stopping = new AbortController()
-  const delivering = (await open(t, silent.url)).deliver(chunk, stopping.signal)
+  const delivering = (await open(t, silent.url, undefined, null, hasty)).deliver(chunk, stopping.signal)
   await until(() => silent.received.length === 5)
   stopping.abort(new Error('cancelled'))
   await t.rejects(delivering, { message: 'cancelled' })
