@@ -1,10 +1,12 @@
 // The distinct_id of an event as the text it is stored as: strings as they are, numbers and booleans as their JSON
 // text, arrays and objects as compact JSON with sorted keys; at most 200 characters (code points) of it.
 
+import { isSameBytes } from '../lib/bytes.ts'
 import { Field, Property } from './event-keys.ts'
 import { hasValue } from './event-values.ts'
 import { openBrace, openBracket, quote } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
+import type { KeyPlaces } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
@@ -49,6 +51,25 @@ export function distinctIdKey(scan: Scan, spans: EventSpans): number {
   if (hasValue(scan, spans, Field.distinct_id)) return Field.distinct_id
   if (hasValue(scan, spans, Field.$distinct_id)) return Field.$distinct_id
   return hasValue(scan, spans, Property.distinct_id) ? Property.distinct_id : absentKey
+}
+
+/**
+ * How far before the end of its properties, which were just written, the distinct_id of an event stands in them: most
+ * SDKs send it there. 0 where it does not, byte for byte.
+ */
+export function idDistance(
+  spans: EventSpans,
+  id: TextArena,
+  places: KeyPlaces,
+  properties: TextArena,
+): number {
+  const start = spans.starts[Property.distinct_id]!
+  const length = id.size - id.valueStart
+  // With its quotes the value is two bytes longer.
+  if (start === 0 || spans.ends[Property.distinct_id]! - start !== length + 2) return 0
+  const place = places[Property.distinct_id]! + 1
+  const isSame = isSameBytes(properties.bytes, place, id.bytes, id.valueStart, length)
+  return isSame ? properties.size - place : 0
 }
 
 /** A key that no record holds: events have no batch. */

@@ -8,13 +8,12 @@ import type { EncodedPart } from './capture-task.ts'
 import {
   type EventBatchHeader,
   EventFlag,
-  encodeEventBatch,
   eventBatchVersion,
   separatorByte,
-  type TextColumn,
   type TextColumnName,
   textColumnNames,
 } from './event-batch.ts'
+import { encodeEventBatch, type WrittenColumn } from './event-batch-writer.ts'
 import { TextArena } from './text-arena.ts'
 
 /** What all events of a request share. */
@@ -34,8 +33,8 @@ const arenaKeptBytes = 16 * 1024 * 1024
 const identityEventsMax = 1000
 const noBytes = new Uint8Array(0)
 
-/** An event's share of the columns of fixed width: uuid, born id, timestamp, flags, five ends. */
-const fixedBytes = 16 + 16 + 8 + 1 + 5 * 4
+/** What an event takes beside its texts: uuid, born id, timestamp, flags, and at most so much for its places. */
+const fixedBytes = 16 + 16 + 8 + 1 + 20
 
 export class EventBatchBuilder {
   /** Values of the event being written; the builder adds the separators. */
@@ -52,6 +51,8 @@ export class EventBatchBuilder {
   bornIds = new Uint8Array(0)
   /** Two words an event; both 0 when it cannot be known again. */
   dedupKeys = new Uint32Array(0)
+  /** How far before the end of its properties an event's distinct_id stands in them; 0 where it does not. */
+  idDistances = new Uint32Array(0)
   #timestamps = new Float64Array(0)
   #flags = new Uint8Array(0)
   #ends: Uint32Array[] = []
@@ -73,6 +74,7 @@ export class EventBatchBuilder {
   /** Makes room for an event and forgets one that was begun and not ended. */
   beginEvent(): void {
     if (this.count === this.#flags.length) this.#growRows(this.count * 2)
+    this.idDistances[this.count] = 0
     for (let column = 0; column < textColumnNames.length; column++) {
       const arena = this.#arena(column)
       arena.valueStart = this.#startOf(column, this.count)
@@ -121,6 +123,7 @@ export class EventBatchBuilder {
     this.uuids.copyWithin(0, row * 16, row * 16 + 16)
     this.bornIds.copyWithin(0, row * 16, row * 16 + 16)
     this.dedupKeys.copyWithin(0, row * 2, row * 2 + 2)
+    this.idDistances.copyWithin(0, row, row + 1)
     this.#timestamps.copyWithin(0, row, row + 1)
     this.#flags.copyWithin(0, row, row + 1)
     this.count = 0
@@ -141,6 +144,7 @@ export class EventBatchBuilder {
       bornIds: this.bornIds,
       timestamps: this.#timestamps,
       flags: this.#flags,
+      idDistances: this.idDistances,
       text: {
         event: this.#column(0, count),
         distinctId: this.#column(1, count),
@@ -170,7 +174,7 @@ export class EventBatchBuilder {
     return bornIds
   }
 
-  #column(column: number, count: number): TextColumn {
+  #column(column: number, count: number): WrittenColumn {
     const bytes = this.#arena(column).bytes.subarray(0, this.#startOf(column, count))
     return { bytes, ends: this.#ends[column]! }
   }
@@ -192,6 +196,7 @@ export class EventBatchBuilder {
     this.uuids = grown(this.uuids, new Uint8Array(count * 16))
     this.bornIds = grown(this.bornIds, new Uint8Array(count * 16))
     this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))
+    this.idDistances = grown(this.idDistances, new Uint32Array(count))
     this.#timestamps = grown(this.#timestamps, new Float64Array(count))
     this.#flags = grown(this.#flags, new Uint8Array(count))
     this.#ends = textColumnNames.map((_, column) =>

@@ -9,7 +9,7 @@ import { parseUuid, parseUuidText, writeUuidV7 } from '../lib/uuid.ts'
 import { BornIds } from './born-ids.ts'
 import type { DropReason, EncodedPart, Remark, WarningReason } from './capture-task.ts'
 import { addToDedupKey, beginDedupKey, endDedupKey } from './dedup-key.ts'
-import { distinctIdKey, writeDistinctId } from './distinct-id.ts'
+import { distinctIdKey, idDistance, writeDistinctId } from './distinct-id.ts'
 import { dropDetails } from './drop-details.ts'
 import { elementsBytesMax, writeElementsChain } from './elements-chain.ts'
 import { EventFlag, separatorByte } from './event-batch.ts'
@@ -215,10 +215,14 @@ export class EventCapture {
     isAnonymous: boolean,
     facts: CaptureFacts,
   ): boolean {
-    const { properties, person, elementsChain } = this.#builder.text
+    const { text, idDistances, count } = this.#builder
+    const { distinctId, properties, person, elementsChain } = text
     settleSetValues(scan, spans, this.#setValues)
     this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
-    if (!isAnonymous) writePerson(scan, spans, this.#setValues, name, this.#properties.place, person)
+    idDistances[count] = idDistance(spans, distinctId, this.#properties.places, properties)
+    if (!isAnonymous) {
+      writePerson(scan, spans, this.#setValues, name, this.#properties, properties, person)
+    }
     const chain = spans.starts[Property.$elements_chain]!
     if (
       isString(scan, spans, Property.$elements_chain) &&

@@ -7,9 +7,8 @@ import { placeNames } from '../geoip/place.ts'
 export interface PlaceText {
   /** Members of an object without its braces: what is known. */
   readonly properties: Uint8Array
-  readonly propertyCount: number
-  /** The same for the person, with null for what is not known: nobody stays in a city they have left. */
-  readonly person: Uint8Array
+  /** The same of what is not known, all null, for the person alone: nobody stays in a city they have left. */
+  readonly unknown: Uint8Array
 }
 
 const textsMax = 10_000
@@ -32,8 +31,8 @@ export function placeText(files: GeoipFiles, address: string): PlaceText | null 
 function makeText(files: GeoipFiles, address: string): PlaceText | null {
   const place = findPlace(files, address)
   if (place === null) return null
-  const whole = Object.fromEntries(placeNames.map((name) => [name, place[name] ?? null]))
-  return { properties: members(place), propertyCount: Object.keys(place).length, person: members(whole) }
+  const unknown = placeNames.filter((name) => place[name] === undefined).map((name) => [name, null])
+  return { properties: members(place), unknown: members(Object.fromEntries(unknown)) }
 }
 
 function members(value: object): Uint8Array {

@@ -9,9 +9,11 @@ import { type PlaceText, placeText } from './place-text.ts'
 import {
   closeProperties,
   copyProperties,
+  createKeyPlaces,
   createKeySet,
   insertEntries,
   insertEntry,
+  type KeyPlaces,
   type KeySet,
   setKeys,
 } from './properties-edit.ts'
@@ -59,6 +61,9 @@ const personalKeys = [
 export class PropertiesColumn {
   /** Where the event written last came from; null when nobody knows, or may know. */
   place: PlaceText | null = null
+  /** Where the known properties of the event written last are in the column, and those that tell the place. */
+  readonly places: KeyPlaces = createKeyPlaces()
+  placeStart = 0
   #anonymizesIps = false
   #clientIp = ''
   #geoip: GeoipFiles | null = null
@@ -104,17 +109,27 @@ export class PropertiesColumn {
     const source = start === 0 ? emptyProperties : scan.bytes
     const end = start === 0 ? emptyProperties.length : spans.ends[Field.properties]!
     const removed = isAnonymous ? this.#removedIfAnonymous : this.#removed
-    let count = copyProperties(source, spans, start, end, removed, also, target)
+    let count = copyProperties(source, spans, start, end, removed, also, this.places, target)
     if (!isAnonymous) {
-      count = insertSet(values.set, count, target)
-      count = insertSet(values.setOnce, count, target)
-      count = insertSet(values.unset, count, target)
+      count = this.#insertSet(values.set, count, target)
+      count = this.#insertSet(values.setOnce, count, target)
+      count = this.#insertSet(values.unset, count, target)
     }
     count = insertText(Property.$session_id, sessionText, count, target)
     count = insertText(Property.$ip, ipText, count, target)
     count = insertText(Property.$sent_at, this.#sentAtText, count, target)
-    if (this.place !== null) insertEntries(target, count, this.place.properties)
+    if (this.place !== null) {
+      insertEntries(target, count, this.place.properties)
+      this.placeStart = target.size - this.place.properties.length
+    }
     closeProperties(target)
+  }
+
+  #insertSet(value: SetValue, count: number, target: TextArena): number {
+    if (!value.isMerged) return count
+    const after = insertEntry(target, count, value.key, value.bytes, value.start, value.end)
+    this.places[value.key] = target.size - (value.end - value.start)
+    return after
   }
 
   /** By the event's own address, or by its sender's when that is what is stored. */
@@ -146,11 +161,6 @@ function isTrueLike(scan: Scan, spans: EventSpans, key: number): boolean {
     'latin1',
   )
   return !['false', 'null', '0', '""'].includes(text)
-}
-
-function insertSet(value: SetValue, count: number, target: TextArena): number {
-  if (!value.isMerged) return count
-  return insertEntry(target, count, value.key, value.bytes, value.start, value.end)
 }
 
 function insertText(key: number, text: Uint8Array | null, count: number, target: TextArena): number {

@@ -9,8 +9,15 @@ import type { TextArena } from './text-arena.ts'
 /** By key: 1 for the properties to leave out. */
 export type KeySet = Uint8Array
 
+/** By key: where the value of a property that stayed, or was put in, starts in the text that was written. */
+export type KeyPlaces = Int32Array
+
 export function createKeySet(): KeySet {
   return new Uint8Array(keyCount)
+}
+
+export function createKeyPlaces(): KeyPlaces {
+  return new Int32Array(keyCount)
 }
 
 /** Makes `set` hold `keys` and nothing else. */
@@ -21,8 +28,8 @@ export function setKeys(set: KeySet, keys: readonly number[]): void {
 
 /**
  * Appends the properties object at [start, end), without what `removed` or `alsoRemoved` names and without its
- * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice.
- * Returns how many entries stayed.
+ * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice. `places` are told of the
+ * known keys that stayed. Returns how many entries did.
  */
 export function copyProperties(
   bytes: Uint8Array,
@@ -31,6 +38,7 @@ export function copyProperties(
   end: number,
   removed: KeySet,
   alsoRemoved: KeySet,
+  places: KeyPlaces,
   target: TextArena,
 ): number {
   let count = spans.propertyCount
@@ -39,7 +47,11 @@ export function copyProperties(
   target.reserve(end - start + 1)
   for (let index = 0; index < spans.entryCount; index++) {
     const key = spans.entryKeys[index]!
-    if (key <= lastField || (removed[key] === 0 && alsoRemoved[key] === 0)) continue
+    if (key <= lastField) continue
+    if (removed[key] === 0 && alsoRemoved[key] === 0) {
+      places[key] = target.size + spans.starts[key]! - from
+      continue
+    }
     const before = spans.befores[key]!
     if (before > from) target.append(bytes, from, before)
     from = spans.ends[key]!

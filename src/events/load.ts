@@ -7,7 +7,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { DuckDBAppender, DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
-import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
+import { type EventBatch, EventFlag, valueBytes } from '../capture/event-batch.ts'
 import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
@@ -128,11 +128,6 @@ export class Loader {
 /** True when the journal has seen the event before. */
 export function isDuplicate(record: JournalRecord, index: number): boolean {
   return record.duplicates !== null && (record.duplicates[index >> 3]! & (1 << (index & 7))) !== 0
-}
-
-/** The bytes of value `index` of a text column. */
-export function valueBytes(column: TextColumn, index: number): Uint8Array {
-  return column.bytes.subarray(index === 0 ? 0 : column.ends[index - 1]! + 1, column.ends[index]!)
 }
 
 function goesAlone(batch: EventBatch, index: number): boolean {

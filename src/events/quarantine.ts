@@ -7,13 +7,12 @@
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { type EventBatch, textValue } from '../capture/event-batch.ts'
+import { type EventBatch, textValue, valueBytes } from '../capture/event-batch.ts'
 import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
 import { syncFolder } from '../replace-file.ts'
 import { shortMessage } from './failure.ts'
-import { valueBytes } from './load.ts'
 
 /** An event in its place. */
 export interface PlacedEvent {

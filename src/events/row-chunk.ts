@@ -25,13 +25,12 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import duckdb, { type Vector } from '@duckdb/node-bindings'
-import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
+import { type EventBatch, EventFlag, type TextColumn, valueBytes } from '../capture/event-batch.ts'
 import type { Position } from '../journal/journal.ts'
 import {
   repeatInteger,
   slotTextBytesMax,
   slotWords,
-  startOf,
   writeIds,
   writeIntegers,
   writeSlots,
@@ -123,8 +122,8 @@ export class RowChunk {
     for (let i = from, at = row; i < to; i++, at++) {
       anonymous[at] = (batch.flags[i]! & EventFlag.anonymous) === 0 ? 0 : 1
       indexes[at] = i
+      this.#textBytes += eventTextBytes(batch, i)
     }
-    this.#textBytes += textBytes(batch, from, to)
     this.#rows = end
   }
 
@@ -165,12 +164,10 @@ export class RowChunk {
         (to - from) * slotBytes,
       )
     if (longer === 0) return
-    let start = startOf(column, from)
+    const { spans } = column
     for (let i = from; i < to; i++) {
-      const end = column.ends[i]!
-      if (end - start > slotTextBytesMax)
-        duckdb.vector_assign_string_element_len(vector, row + i - from, column.bytes.subarray(start, end))
-      start = end + 1
+      if (spans[i * 2 + 1]! - spans[i * 2]! > slotTextBytesMax)
+        duckdb.vector_assign_string_element_len(vector, row + i - from, valueBytes(column, i))
     }
   }
 
@@ -185,22 +182,17 @@ export class RowChunk {
 }
 
 /** Bytes of text that event `index` brings into its row. */
-export function eventTextBytes(batch: EventBatch, index: number): number {
-  return textBytes(batch, index, index + 1)
+export function eventTextBytes({ text }: EventBatch, index: number): number {
+  return (
+    valueSize(text.event, index) +
+    valueSize(text.distinctId, index) +
+    valueSize(text.properties, index) +
+    valueSize(text.elementsChain, index)
+  )
 }
 
-/** Bytes of text of the events `from` to `to`, exclusive. */
-function textBytes(batch: EventBatch, from: number, to: number): number {
-  const { event, distinctId, properties, elementsChain } = batch.text
-  const last = to - 1
-  const end = event.ends[last]! + distinctId.ends[last]! + properties.ends[last]! + elementsChain.ends[last]!
-  const start =
-    startOf(event, from) +
-    startOf(distinctId, from) +
-    startOf(properties, from) +
-    startOf(elementsChain, from)
-  // Separators stand between the values.
-  return end - start - 4 * (last - from)
+function valueSize({ spans }: TextColumn, index: number): number {
+  return spans[index * 2 + 1]! - spans[index * 2]!
 }
 
 function cellsOf(name: ColumnName): Cells {

@@ -60,13 +60,13 @@ export function writeSlots(
   from: number,
   to: number,
 ): number {
-  const { bytes, ends } = column
+  const { bytes, spans } = column
   const slots = new Uint8Array(words.buffer)
   words.fill(0, row * slotWords, (row + to - from) * slotWords)
   let longer = 0
-  let start = startOf(column, from)
   for (let i = from, at = row * slotWords; i < to; i++, at += slotWords) {
-    const end = ends[i]!
+    const start = spans[i * 2]!
+    const end = spans[i * 2 + 1]!
     const size = end - start
     if (size > slotTextBytesMax) {
       longer++
@@ -74,12 +74,6 @@ export function writeSlots(
       words[at] = size
       for (let source = start, target = at * 4 + 4; source < end; ) slots[target++] = bytes[source++]!
     }
-    start = end + 1
   }
   return longer
-}
-
-/** Where value `index` of a text column begins. */
-export function startOf(column: TextColumn, index: number): number {
-  return index === 0 ? 0 : column.ends[index - 1]! + 1
 }

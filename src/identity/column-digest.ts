@@ -6,6 +6,7 @@
 // write (suppression.ts). So a visitor who goes from page to page repeats himself.
 
 import { type EventBatch, separatorByte } from '../capture/event-batch.ts'
+import { createPieces, nextPiece, openPieces } from '../capture/person-pieces.ts'
 import { suppressedKeys } from './suppression.ts'
 
 const quote = 0x22
@@ -36,29 +37,32 @@ for (const key of suppressedKeys) {
  * person gets in a row agree once in 9e15 times.
  */
 export function columnDigest(batch: EventBatch, index: number, countsAll: boolean): number {
-  const { bytes, ends } = batch.text.person
-  const end = ends[index]!
-  let at = index === 0 ? 0 : ends[index - 1]! + 1
   let low = hashSeed
   let high = countsAll ? 1 : 2
-  // A column is a compact object on its first level: {"key":value,"key":value}
-  while (++at < end) {
-    let key = hashSeed
-    for (at++; bytes[at] !== quote; at++) key = Math.imul(key ^ bytes[at]!, hashFactor)
-    low = Math.imul(low ^ key, hashFactor)
-    high = Math.imul(high ^ key, 0x5bd1e995)
-    at += 2
-    const valueEnd = endOfValue(bytes, at)
-    if (countsAll || !isSkipped(key)) {
-      for (; at < valueEnd; at++) {
-        low = Math.imul(low ^ bytes[at]!, hashFactor)
-        high = Math.imul(high, 0x5bd1e995) + bytes[at]! + (high >>> 15)
+  openPieces(pieces, batch, index)
+  while (nextPiece(pieces)) {
+    const { bytes, end } = pieces
+    // Members with a comma between them, compact on this level: "key":value,"key":value
+    for (let at = pieces.start; at < end; ) {
+      let key = hashSeed
+      for (at++; bytes[at] !== quote; at++) key = Math.imul(key ^ bytes[at]!, hashFactor)
+      low = Math.imul(low ^ key, hashFactor)
+      high = Math.imul(high ^ key, 0x5bd1e995)
+      at += 2
+      const valueEnd = endOfValue(bytes, at)
+      if (countsAll || !isSkipped(key)) {
+        for (; at < valueEnd; at++) {
+          low = Math.imul(low ^ bytes[at]!, hashFactor)
+          high = Math.imul(high, 0x5bd1e995) + bytes[at]! + (high >>> 15)
+        }
       }
+      at = valueEnd + 1
     }
-    at = valueEnd
   }
   return (low >>> 0) * 0x20_0000 + ((high >>> 11) | 1)
 }
+
+const pieces = createPieces()
 
 function isSkipped(key: number): boolean {
   let slot = slotOf(key)

@@ -6,6 +6,7 @@
 // column read here, because what they name must be loaded before the fold.
 
 import { type EventBatch, EventFlag, textValue } from '../capture/event-batch.ts'
+import { personText } from '../capture/person-pieces.ts'
 import { assert } from '../lib/assert.ts'
 import { columnDigest } from './column-digest.ts'
 import { type GroupChange, groupNamed } from './group-change.ts'
@@ -112,7 +113,7 @@ export function readOperations(
 
 /** The members of an event's person column, as they were sent. */
 export function personColumn(batch: EventBatch, index: number): Map<string, string> {
-  return isColumnEmpty(batch, index) ? new Map() : readMembers(textValue(batch.text.person, index))
+  return isColumnEmpty(batch, index) ? new Map() : readMembers(personText(batch, index))
 }
 
 function readOperation(batch: EventBatch, index: number, flags: number): Operation {
@@ -156,9 +157,9 @@ function digestOf(kind: OperationKind, batch: EventBatch, index: number, otherId
 
 /** What the event is by its name, which is made a string only when it looks like one that matters. */
 export function kindOf(batch: EventBatch, index: number): OperationKind {
-  const { bytes, ends } = batch.text.event
-  const start = index === 0 ? 0 : ends[index - 1]! + 1
-  const length = ends[index]! - start
+  const { bytes, spans } = batch.text.event
+  const start = spans[index * 2]!
+  const length = spans[index * 2 + 1]! - start
   if (length < lookLengthMax && looks[lookOf(length, bytes[start + 1]!)] === 1) {
     const kind = kindsByName.get(textValue(batch.text.event, index))
     if (kind !== undefined) return kind
@@ -187,6 +188,6 @@ function lookOf(length: number, secondByte: number): number {
 }
 
 function isColumnEmpty(batch: EventBatch, index: number): boolean {
-  const { ends } = batch.text.person
-  return ends[index] === (index === 0 ? 0 : ends[index - 1]! + 1)
+  const { spans } = batch.text.person
+  return spans[index * 2] === spans[index * 2 + 1]
 }

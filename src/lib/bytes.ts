@@ -23,6 +23,20 @@ export function copyBytes(
   else for (let from = start, to = at; from < end; ) target[to++] = source[from++]!
 }
 
+/** True when `length` bytes from `at` on are the same as those of `other` from `otherAt` on. */
+export function isSameBytes(
+  bytes: Uint8Array,
+  at: number,
+  other: Uint8Array,
+  otherAt: number,
+  length: number,
+): boolean {
+  for (let index = 0; index < length; index++) {
+    if (bytes[at + index] !== other[otherAt + index]) return false
+  }
+  return true
+}
+
 /** Prints a byte count the way error messages show it: "20 MiB", "1.5 KiB", "12 bytes". */
 export function formatBytes(size: number): string {
   if (size < 1024) return `${size} bytes`

@@ -3,11 +3,12 @@
 // first and has a name that follows from the event's place in the journal, so that a crash between the two leaves a
 // file that the next try writes again. The event itself is in the events store all the same.
 //
-// File: one line of JSON, then the person column's bytes as they were.
+// File: one line of JSON, then the person column as JSON text.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EventBatch, textValue } from '../capture/event-batch.ts'
+import { personText } from '../capture/person-pieces.ts'
 import type { Offset } from '../consumer/offset.ts'
 import type { Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
@@ -42,7 +43,7 @@ export function setEventAside(
   mkdirSync(dir, { recursive: true })
   const descriptor = openSync(join(dir, file), 'w')
   try {
-    writeSync(descriptor, `${JSON.stringify(head)}\n${textValue(text.person, index)}`)
+    writeSync(descriptor, `${JSON.stringify(head)}\n${personText(batch, index)}`)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)

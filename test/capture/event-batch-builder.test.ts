@@ -115,7 +115,7 @@ t.test('writes the header of every part', async (t) => {
   add(builder, 'one')
   const [part] = builder.close()
   t.same(part && openEventBatch(part.payload).header, {
-    version: 1,
+    version: 2,
     projectId: 1,
     receivedAtMs: 5,
     sentAtMs: 4,

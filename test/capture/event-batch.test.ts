@@ -1,16 +1,19 @@
 import t from 'tap'
 import {
   type EventBatchHeader,
-  type EventColumns,
   EventFlag,
-  encodeEventBatch,
   eventBatchVersion,
   openEventBatch,
-  type TextColumn,
   textColumnNames,
   textValue,
   timestampOf,
+  valueBytes,
 } from '../../src/capture/event-batch.ts'
+import {
+  type EventColumns,
+  encodeEventBatch,
+  type WrittenColumn,
+} from '../../src/capture/event-batch-writer.ts'
 
 const header: EventBatchHeader = {
   version: eventBatchVersion,
@@ -26,16 +29,24 @@ const columns: EventColumns = {
   bornIds: Uint8Array.from({ length: 32 }, (_, index) => 100 + index),
   timestamps: Float64Array.of(1714564800123456, -1),
   flags: Uint8Array.of(EventFlag.clientUuid, EventFlag.anonymous | EventFlag.separator),
+  idDistances: Uint32Array.of(0, 6),
   text: {
     event: textColumn('$pageview', 'b\u001ec'),
-    distinctId: textColumn('u', 'üser'),
-    properties: textColumn('{"a":1}', '{}'),
-    person: textColumn('', '{"$set":{}}'),
-    elementsChain: textColumn('', ''),
+    distinctId: textColumn('u', 'üse'),
+    properties: textColumn('{"a":1}', '{"id":"üse"}'),
+    person: textColumn('', '\u0016\u0001'),
+    elementsChain: textColumn('', 'nav'),
   },
 }
 
-function textColumn(...values: string[]): TextColumn {
+/** What the layout says behind the flags of these two: sizes, places, shared texts, person, properties, chains. */
+const behindFlags = Buffer.concat([
+  Buffer.from([14, 0, 0, 0, 13, 0, 0, 0, 2, 0, 0, 0, 22, 0, 0, 0]),
+  Buffer.from([7, 0, 9, 2, 1, 0, 0, 13, 2, 3, 13, 4, 3, 2]),
+  Buffer.from('$pageviewub\u001ec\u0016\u0001{"a":1}\u001e{"id":"üse"}\u001e\u001enav\u001e'),
+])
+
+function textColumn(...values: string[]): WrittenColumn {
   const bytes = Buffer.from(values.map((value) => `${value}\u001e`).join(''))
   let end = -1
   const ends = values.map((value) => {
@@ -45,6 +56,12 @@ function textColumn(...values: string[]): TextColumn {
   return { bytes: new Uint8Array(bytes), ends: Uint32Array.from(ends) }
 }
 
+t.test('writes what the layout says', async (t) => {
+  const encoded = encodeEventBatch(header, columns)
+  t.equal(encoded.byteLength, encoded.buffer.byteLength, 'in memory of its own')
+  t.same(Buffer.from(encoded.subarray(-behindFlags.length)), behindFlags)
+})
+
 t.test('opens what was encoded', async (t) => {
   const batch = openEventBatch(encodeEventBatch(header, columns))
   t.same(batch.header, header)
@@ -53,39 +70,33 @@ t.test('opens what was encoded', async (t) => {
   t.same([...batch.flags], [1, 18])
   t.equal(timestampOf(batch, 0), 1714564800123456)
   t.equal(timestampOf(batch, 1), -1)
-  const values = textColumnNames.map((name) => [
-    textValue(batch.text[name], 0),
-    textValue(batch.text[name], 1),
-  ])
+  const values = [0, 1].map((row) => textColumnNames.map((name) => textValue(batch.text[name], row)))
   t.same(values, [
-    ['$pageview', 'b\u001ec'],
-    ['u', 'üser'],
-    ['{"a":1}', '{}'],
-    ['', '{"$set":{}}'],
-    ['', ''],
+    ['$pageview', 'u', '{"a":1}', '', ''],
+    ['b\u001ec', 'üse', '{"id":"üse"}', '\u0016\u0001', 'nav'],
   ])
+  t.equal(Buffer.from(valueBytes(batch.text.distinctId, 1)).toString(), 'üse')
 })
 
-t.test('hands a text column over as one text with a separator behind every value', async (t) => {
-  const batch = openEventBatch(encodeEventBatch(header, columns))
-  t.equal(Buffer.from(batch.text.properties.bytes).toString(), '{"a":1}\u001e{}\u001e')
-  t.equal(Buffer.from(batch.text.elementsChain.bytes).toString(), '\u001e\u001e')
+t.test('properties and chains stand as one text with a separator behind every value', async (t) => {
+  const { text } = openEventBatch(encodeEventBatch(header, columns))
+  const { bytes, spans } = text.properties
+  t.equal(Buffer.from(bytes.subarray(spans[0], spans[3]! + 1)).toString(), '{"a":1}\u001e{"id":"üse"}\u001e')
+  const chains = text.elementsChain
+  t.equal(Buffer.from(bytes.subarray(chains.spans[0], chains.spans[3]! + 1)).toString(), '\u001enav\u001e')
 })
 
 t.test('encodes only the rows that count, from columns with room for more', async (t) => {
+  const none = textColumn('')
+  const text = {
+    event: textColumn('$pageview'),
+    distinctId: textColumn('u'),
+    properties: textColumn('{"a":1}'),
+  }
   const one = openEventBatch(
     encodeEventBatch(
       { ...header, count: 1 },
-      {
-        ...columns,
-        text: {
-          event: textColumn('$pageview'),
-          distinctId: textColumn('u'),
-          properties: textColumn('{"a":1}'),
-          person: textColumn(''),
-          elementsChain: textColumn(''),
-        },
-      },
+      { ...columns, text: { ...text, person: none, elementsChain: none } },
     ),
   )
   t.equal(one.uuids.length, 16)
@@ -93,12 +104,42 @@ t.test('encodes only the rows that count, from columns with room for more', asyn
   t.equal(textValue(one.text.properties, 0), '{"a":1}')
 })
 
+t.test('writes a text that repeats once, and every number as long as it must be', async (t) => {
+  const count = 20_000
+  const names = Array.from({ length: count }, (_, row) => (row % 3 === 0 ? `event ${row}` : '$pageview'))
+  const ids = Array.from({ length: count }, (_, row) => (row % 2 === 0 ? `id ${row}` : 'x'.repeat(200)))
+  const properties = Array.from({ length: count }, (_, row) => (row % 5000 === 0 ? 'p'.repeat(40_000) : '{}'))
+  const empty = textColumn(...Array<string>(count).fill(''))
+  const texts = { event: textColumn(...names), distinctId: textColumn(...ids) }
+  const encode = (): EventColumns => ({
+    uuids: new Uint8Array(count * 16),
+    bornIds: new Uint8Array(count * 16),
+    timestamps: new Float64Array(count),
+    flags: new Uint8Array(count),
+    idDistances: new Uint32Array(count),
+    text: { ...texts, properties: textColumn(...properties), person: empty, elementsChain: empty },
+  })
+  // The second batch finds the texts of the first forgotten.
+  for (let turn = 0; turn < 2; turn++) {
+    const encoded = encodeEventBatch({ ...header, count }, encode())
+    t.ok(encoded.length < count * 70 + 4 * 40_000, `${encoded.length} bytes`)
+    const { text } = openEventBatch(encoded)
+    const fault = names.findIndex(
+      (name, row) =>
+        textValue(text.event, row) !== name ||
+        textValue(text.distinctId, row) !== ids[row] ||
+        textValue(text.properties, row) !== properties[row],
+    )
+    t.equal(fault, -1)
+  }
+})
+
 t.test('opens a batch in the middle of a buffer, at a multiple of 8', async (t) => {
   const encoded = encodeEventBatch(header, columns)
   const buffer = new Uint8Array(encoded.length + 16)
   buffer.set(encoded, 8)
   const batch = openEventBatch(buffer.subarray(8, 8 + encoded.length))
-  t.equal(textValue(batch.text.distinctId, 1), 'üser')
+  t.equal(textValue(batch.text.distinctId, 1), 'üse')
   t.throws(() => openEventBatch(buffer.subarray(4)), /multiple of 8/)
 })
 
@@ -107,10 +148,10 @@ t.test('opens an empty batch', async (t) => {
   const text = { event: empty, distinctId: empty, properties: empty, person: empty, elementsChain: empty }
   const none = openEventBatch(encodeEventBatch({ ...header, count: 0 }, { ...columns, text }))
   t.equal(none.header.count, 0)
-  t.equal(none.text.event.bytes.length, 0)
+  t.equal(none.text.event.spans.length, 0)
 })
 
 t.test('refuses a version it does not read', async (t) => {
   const next = { ...header, version: eventBatchVersion + 1 }
-  t.throws(() => openEventBatch(encodeEventBatch(next, columns)), /version 2/)
+  t.throws(() => openEventBatch(encodeEventBatch(next, columns)), /version 3/)
 })

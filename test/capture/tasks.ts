@@ -3,6 +3,7 @@
 import { type CaptureOutcome, type CaptureTask, capturePaths } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { EventFlag, openEventBatch, type TextColumnName, textValue } from '../../src/capture/event-batch.ts'
+import { personText } from '../../src/capture/person-pieces.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
 import { formatUuid } from '../../src/lib/uuid.ts'
 import type { JsonObject } from './plain-decode.ts'
@@ -68,7 +69,7 @@ export function rowsOf(outcome: Captured): Row[] {
         (batch.flags[index] ?? 0) & bit ? [name] : [],
       ),
       properties: text('properties', index),
-      person: text('person', index),
+      person: personText(batch, index),
       elementsChain: text('elementsChain', index),
       dedupKey: [...part.dedupKeys.subarray(index * 2, index * 2 + 2)],
     }))

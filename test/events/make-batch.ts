@@ -1,14 +1,16 @@
 // Builds event batches from plain rows, for tests.
 
 import {
-  type EventColumns,
   EventFlag,
-  encodeEventBatch,
   eventBatchVersion,
-  type TextColumn,
   type TextColumnName,
   textColumnNames,
 } from '../../src/capture/event-batch.ts'
+import {
+  type EventColumns,
+  encodeEventBatch,
+  type WrittenColumn,
+} from '../../src/capture/event-batch-writer.ts'
 import type { Bytes } from '../../src/lib/bytes.ts'
 
 export interface RowInput {
@@ -23,6 +25,9 @@ export interface RowInput {
   /** Puts these bytes where the properties go, whatever they are. */
   readonly rawProperties?: Uint8Array
 }
+
+/** A piece that is a text of 37 bytes. */
+const neverStored = Buffer.from('\x4b"$set":{"never":"stored with events"}\x1e')
 
 export interface BatchInput {
   readonly projectId?: number
@@ -46,13 +51,14 @@ export function plainRows(first: number, count: number): RowInput[] {
 
 export function makeBatch(input: BatchInput): Bytes {
   const { rows } = input
-  const text: Partial<Record<TextColumnName, TextColumn>> = {}
+  const text: Partial<Record<TextColumnName, WrittenColumn>> = {}
   for (const name of textColumnNames) text[name] = textColumn(rows.map((row) => textOf(row, name)))
   const columns: EventColumns = {
     uuids: Buffer.concat(rows.map((row, i) => idBytes(row.uuid ?? uuidOf(i)))),
     bornIds: Buffer.concat(rows.map((row) => idBytes(row.bornId ?? uuidOf(0xb0)))),
     timestamps: Float64Array.from(rows, (row) => row.timestampMicros ?? 1_700_000_000_000_000),
     flags: Uint8Array.from(rows, flagsOf),
+    idDistances: new Uint32Array(rows.length),
     text: text as EventColumns['text'], // the loop above filled every column
   }
   return encodeEventBatch(
@@ -77,7 +83,7 @@ function textOf(row: RowInput, name: TextColumnName): Uint8Array {
     case 'properties':
       return row.rawProperties ?? Buffer.from(row.properties ?? '{}')
     case 'person':
-      return Buffer.from('{"$set":{"never":"stored with events"}}')
+      return neverStored
     case 'elementsChain':
       return Buffer.from(row.elementsChain ?? '')
   }
@@ -89,7 +95,7 @@ function flagsOf(row: RowInput): number {
   return (row.anonymous ? EventFlag.anonymous : 0) | (hasSeparator ? EventFlag.separator : 0)
 }
 
-function textColumn(values: readonly Uint8Array[]): TextColumn {
+function textColumn(values: readonly Uint8Array[]): WrittenColumn {
   const separator = Buffer.from([0x1e])
   const bytes = Buffer.concat(values.flatMap((value) => [value, separator]))
   const ends = new Uint32Array(values.length)

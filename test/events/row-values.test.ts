@@ -2,7 +2,6 @@ import t from 'tap'
 import {
   repeatInteger,
   slotTextBytesMax,
-  startOf,
   writeIds,
   writeIntegers,
   writeSlots,
@@ -68,10 +67,7 @@ t.test(
     const values = ['x', '', 'twelve bytes', 'thirteen byte', 'ö', 'y']
     t.equal(slotTextBytesMax, 12)
     const bytes = Buffer.from(values.map((value) => `${value}\x1e`).join(''))
-    const ends = Uint32Array.of(1, 2, 15, 29, 32, 34)
-    const column = { bytes, ends }
-    t.equal(startOf(column, 0), 0)
-    t.equal(startOf(column, 3), 16)
+    const column = { bytes, spans: Uint32Array.of(0, 1, 2, 2, 3, 15, 16, 29, 30, 32, 33, 34) }
     const words = new Uint32Array(4 * 6).fill(0xffffffff)
     t.equal(writeSlots(words, 1, column, 1, 5), 1)
     const slots = Buffer.from(words.buffer)
