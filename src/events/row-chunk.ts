@@ -10,8 +10,10 @@
 // What is left is zstd and the copies that DuckDB makes of the texts.
 //
 // Properties are not parsed a second time, which would take 2 µs more: capture has parsed every byte of them, and the
-// tests hold what it lets in against what DuckDB can read. Texts are checked to be UTF-8.
+// tests hold what it lets in against what DuckDB can read. Texts are checked to be UTF-8: the long ones by DuckDB as it
+// copies them, those in slots here.
 
+import { isUtf8 } from 'node:buffer'
 import {
   BIGINT,
   BOOLEAN,
@@ -62,6 +64,7 @@ type ColumnName = keyof typeof columns
 const columnNames = Object.keys(columns) as ColumnName[] // the keys of the constant above
 
 const fixedColumns = columnNames.filter((name) => columns[name].type !== VARCHAR)
+const textColumns = columnNames.filter((name) => columns[name].type === VARCHAR)
 
 /** A column's values as they are copied into its vector; both are views on the same memory. */
 interface Cells {
@@ -127,7 +130,7 @@ export class RowChunk {
     this.#rows = end
   }
 
-  /** Hands the rows to `appender`, and is empty. Errors: the appender's, which must be cleared then. */
+  /** Hands the rows to `appender`, and is empty. Errors: DuckDB's; `appender` must be cleared then. */
   appendTo(appender: DuckDBAppender): void {
     for (const name of fixedColumns) {
       const { bytes } = this.#cells[name]
@@ -135,6 +138,7 @@ export class RowChunk {
     }
     this.#chunk.rowCount = this.#rows
     try {
+      this.#checkSlots()
       appender.appendDataChunk(this.#chunk)
       appender.flushSync()
     } finally {
@@ -168,6 +172,18 @@ export class RowChunk {
     for (let i = from; i < to; i++) {
       if (spans[i * 2 + 1]! - spans[i * 2]! > slotTextBytesMax)
         duckdb.vector_assign_string_element_len(vector, row + i - from, valueBytes(column, i))
+    }
+  }
+
+  /**
+   * Fails for a text in a slot that is not UTF-8. DuckDB would see it only while all texts before it in its segment are
+   * ASCII, and a function that reads such a text invalidates the whole instance. Lengths and zeros are ASCII, too: the
+   * slots of a column are UTF-8 when each of their texts is.
+   */
+  #checkSlots(): void {
+    for (const name of textColumns) {
+      const slots = this.#cells[name].bytes.subarray(0, this.#rows * columns[name].size)
+      if (!isUtf8(slots)) throw new Error(`Invalid Input Error: a text of ${name} is not UTF-8`)
     }
   }
 

@@ -155,11 +155,12 @@ t.test('does not store what is not UTF-8, and goes on', async (t) => {
     ['a short text that is not UTF-8', { rawProperties: Buffer.from([0x7b, 0xff, 0x7d]) }],
   ]
   for (const [name, bad] of refused) {
-    const { record, batch } = recordOf({ rows: [{}, bad, {}] })
+    // DuckDB looks at no text in its slot behind one that is more than ASCII.
+    const { record, batch } = recordOf({ rows: [{ properties: '{"é":1}' }, bad, {}] })
     await connection.run('begin')
     await t.rejects(
       loader.load('realtime', record, batch, 0, 1000).then(() => loader.flush()),
-      { message: /^Invalid Input Error: Failed to append: / },
+      { message: /^Invalid Input Error: / },
       name,
     )
     loader.discard()
