@@ -18,7 +18,7 @@ export interface Turn {
   readonly done: number
 }
 
-/** Exports may slow ingestion so much. */
+/** What runs beside ingestion may slow it so much. */
 const slowdownMax = 0.1
 const queriesAtOnce = 2
 /** Reads the properties of every event: what a person asks who does not know how much there is. */
@@ -53,45 +53,49 @@ export async function besideTurns(parts: Parts): Promise<Turn[]> {
 }
 
 async function takeTurn({ side, runs, generator }: Parts, company: Company, count: number): Promise<Turn> {
-  let isOver = false
-  const beside = companionOf(company, side, runs, () => isOver)
+  const over = new AbortController()
+  const beside = companionOf(company, side, runs, over.signal)
   const { connections } = workloadNamed('w3')
   const stretch = await side.stretch(generator, { count, connections, requestsPerSecond: null })
-  isOver = true
+  over.abort()
   return { company, stretch, done: await beside }
 }
 
-/** Keeps going until `isOver`, and resolves with how much it has done. */
+/** Keeps going until `over` is aborted, and resolves with how much it has done. */
 async function companionOf(
   company: Company,
   side: IngestSide,
   runs: ExportRuns,
-  isOver: () => boolean,
+  over: AbortSignal,
 ): Promise<number> {
   let done = 0
-  if (company === 'export') while (!isOver()) done += (await runs.exportAll(isOver)).records
+  if (company === 'export') while (!over.aborted) done += (await runs.exportAll(() => over.aborted)).records
   if (company === 'queries') {
     const ask = async (): Promise<void> => {
-      while (!isOver()) {
-        await query(side)
-        done++
-      }
+      while (!over.aborted) if (await query(side, over)) done++
     }
     await Promise.all(Array.from({ length: queriesAtOnce }, ask))
   }
   return done
 }
 
-async function query({ server }: IngestSide): Promise<void> {
+/** Asks once; false for a query that got no answer. */
+async function query({ server }: IngestSide, over: AbortSignal): Promise<boolean> {
   const response = await fetch(`http://127.0.0.1:${server.port}/api/projects/${server.projectId}/query/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${server.personalApiKey}` },
     body: JSON.stringify({ query: { kind: 'HogQLQuery', query: heavyQuery } }),
+    signal: over,
+  }).catch((error: unknown) => {
+    if (over.aborted) return null
+    throw error
   })
-  const text = await response.text()
+  if (response === null) return false
+  const text = await response.text().catch(() => '')
   // One that takes longer than people may wait is stopped, and has cost what it has cost.
   if (response.status !== 200 && response.status !== 503)
     throw new Error(`a query was answered ${response.status}: ${text}`)
+  return response.status === 200
 }
 
 /** Processor time of an event, in whatever it went (µs). */
@@ -126,8 +130,9 @@ export function describeTurns(turns: readonly Turn[]): ResultRow[] {
     })
     const micros = own.map(microsOf)
     const alone = turns.filter((turn) => turn.company === 'alone').map(microsOf)
-    const others = spreadOf(micros.map((each, index) => 1 - alone[index]! / each)).median
-    const ofOthers = company === 'alone' ? '' : `: ${(others * 100).toFixed(0)} % for what is beside`
+    const others = spreadOf(micros.map((each, index) => 1 - alone[index]! / each))
+    const [least, median, most] = [others.min, others.median, others.max].map(percent)
+    const ofOthers = company === 'alone' ? '' : `: ${median} for what is beside (${least} to ${most})`
     rows.push({
       name: `${company} processor time`,
       value: `${spreadOf(micros).median.toFixed(1)} µs/event${ofOthers}`,
@@ -140,14 +145,20 @@ export function describeTurns(turns: readonly Turn[]): ResultRow[] {
   })
 }
 
-/** Judged by processor time, which no other program on the machine takes away. */
+/** Judged by processor time, which no other program on the machine takes away, and by neighbours in time. */
 export function turnsSlow(turns: readonly Turn[]): string[] {
   if (turns.length === 0) return []
-  const of = (company: Company): number =>
-    spreadOf(turns.filter((turn) => turn.company === company).map(microsOf)).median
-  const taken = 1 - of('alone') / of('export')
-  const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
-  return taken <= slowdownMax
-    ? []
-    : [`exports take ${percent(taken)} of ingestion's processor, at most ${percent(slowdownMax)} expected`]
+  const microsBeside = (company: Company): number[] =>
+    turns.filter((turn) => turn.company === company).map(microsOf)
+  const alone = microsBeside('alone')
+  return (['export', 'queries'] as const).flatMap((company) => {
+    const taken = spreadOf(microsBeside(company).map((each, index) => 1 - alone[index]! / each)).median
+    if (taken <= slowdownMax) return []
+    const what = company === 'export' ? 'exports take' : 'queries take'
+    return [`${what} ${percent(taken)} of ingestion's processor, at most ${percent(slowdownMax)} expected`]
+  })
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`
 }

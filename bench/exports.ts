@@ -35,8 +35,8 @@ export const exports: Scenario = {
   question: "what does an exported event cost, and how much do exports and people's queries slow ingestion?",
   options: {
     events: { fallback: '1000000', meaning: 'that are exported' },
-    turns: { fallback: '4', meaning: 'of ingestion alone and beside each of the others; 0: none' },
-    requests: { fallback: '100', meaning: 'of a turn, of 1000 events each' },
+    turns: { fallback: '3', meaning: 'of ingestion alone and beside each of the others; 0: none' },
+    requests: { fallback: '300', meaning: 'of a turn, of 1000 events each: half a minute of a busy machine' },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
     seed: { fallback: '1', meaning: 'of the events' },
   },

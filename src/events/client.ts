@@ -46,6 +46,8 @@ export interface Events {
   listEvents(filter: EventFilter): Promise<EventPage>
   /** Runs one SELECT of our own making, with parameters $1, $2, …. Errors: as `listEvents`. */
   query(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
+  /** The same for an export: it gives way to ingestion where it reads `temp.main.paced_events` or `paced_event`. */
+  queryForExport(sql: string, values?: readonly QueryValue[]): Promise<QueryResult>
   /** Runs SQL of people. Errors: as `listEvents`, and what `copies` throws. */
   select(query: PeoplesQuery): Promise<Selected>
   /** The same, into a Parquet file with all rows; answers its bytes. */
@@ -65,7 +67,7 @@ export interface Events {
 
 /** Reads at once, and in line. */
 const readsMax = 4
-const longKinds: readonly string[] = ['select', 'select_parquet', 'extract'] // they take places
+const longKinds: readonly string[] = ['select', 'select_parquet', 'extract', 'query'] // they take places
 const readsWaitingMax = 64
 
 /** Starts the events thread. Returns before the store is open. */
@@ -123,7 +125,11 @@ class EventsClient implements Events {
   }
 
   query(sql: string, values: readonly QueryValue[] = []): Promise<QueryResult> {
-    return this.#read('query', { sql, values })
+    return this.#read('query', { sql, values, isForExport: false })
+  }
+
+  queryForExport(sql: string, values: readonly QueryValue[] = []): Promise<QueryResult> {
+    return this.#selects.queryForExport(sql, values)
   }
 
   select(query: PeoplesQuery): Promise<Selected> {

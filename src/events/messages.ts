@@ -84,7 +84,12 @@ export interface EventsTasks {
   tend_mirror: [task: { readonly kind: 'tend_mirror' }, answer: Mirroring]
   list: [task: { readonly kind: 'list'; readonly filter: EventFilter }, answer: EventPage]
   query: [
-    task: { readonly kind: 'query'; readonly sql: string; readonly values: readonly QueryValue[] },
+    task: {
+      readonly kind: 'query'
+      readonly sql: string
+      readonly values: readonly QueryValue[]
+      readonly isForExport: boolean
+    },
     answer: QueryResult,
   ]
   /** Gives the select of this id a connection of its own, with empty temporary tables. */

@@ -6,6 +6,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { failureOf, messageOf, shortMessage } from './failure.ts'
 import type { QueryResult, QueryValue } from './messages.ts'
+import type { Pacing } from './pacing.ts'
 
 /** A read that takes longer is interrupted. */
 export const readMsMax = 30_000
@@ -23,11 +24,16 @@ interface RunOptions {
   readonly msMax?: number
   /** How much the process may grow meanwhile. */
   readonly memoryBytesMax?: number
+  /** For whom it reads: people and exports give way to ingestion, and exports have time for it. */
+  readonly reader?: Reader
 }
+
+type Reader = 'ourselves' | 'people' | 'exports'
 
 export class Readers {
   readonly #instance: DuckDBInstance
   readonly #clock: Clock
+  readonly #pacing: Pacing | null
   readonly #free: DuckDBConnection[] = []
   readonly #busy = new Set<DuckDBConnection>()
   /** Connections that are kept for the reads of an id. */
@@ -37,8 +43,10 @@ export class Readers {
   readonly #running = new Set<Promise<unknown>>()
   #isClosed = false
 
-  constructor(instance: DuckDBInstance, clock: Clock) {
+  /** Without `pacing` nobody gives way, and there is nothing to read that could be paced. */
+  constructor(instance: DuckDBInstance, clock: Clock, pacing: Pacing | null = null) {
     this.#instance = instance
+    this.#pacing = pacing
     this.#clock = clock
   }
 
@@ -48,9 +56,14 @@ export class Readers {
    */
   async run<T>(
     read: (connection: DuckDBConnection) => Promise<T>,
-    { id = null, msMax = readMsMax, memoryBytesMax = Number.POSITIVE_INFINITY }: RunOptions = {},
+    {
+      id = null,
+      msMax = readMsMax,
+      memoryBytesMax = Number.POSITIVE_INFINITY,
+      reader = 'ourselves',
+    }: RunOptions = {},
   ): Promise<T> {
-    const running = this.#run(read, { id, msMax, memoryBytesMax })
+    const running = this.#run(read, { id, msMax, memoryBytesMax, reader })
     this.#running.add(running)
     try {
       return await running
@@ -98,7 +111,7 @@ export class Readers {
 
   async #run<T>(
     read: (connection: DuckDBConnection) => Promise<T>,
-    { id, msMax, memoryBytesMax }: Required<RunOptions>,
+    { id, msMax, memoryBytesMax, reader }: Required<RunOptions>,
   ): Promise<T> {
     if (this.#isClosed) throw new ServiceError('stopping')
     const deadlineMs = this.#clock.monotonicMs() + msMax
@@ -108,18 +121,28 @@ export class Readers {
     const held = id === null ? undefined : this.#held.get(id)
     const connection = held ?? this.#free.pop() ?? (await this.#instance.connect())
     this.#busy.add(connection)
+    let restedMs = (): number => 0
+    const lateMs = (): number => deadlineMs + (reader === 'exports' ? restedMs() : 0)
     const watch = (): void => {
       if (id !== null && this.#named.get(id) === 'cancelled') ending = 'cancelled'
-      else if (this.#clock.monotonicMs() > deadlineMs) ending = 'late'
+      else if (this.#clock.monotonicMs() > lateMs()) ending = 'late'
       else if (ending === 'none' && process.memoryUsage.rss() > memoryBytesEnd) ending = 'large'
       // Again and again: an interrupt that comes before the statement runs is lost.
       if (ending !== 'none') connection.interrupt()
     }
     const timer = setInterval(watch, memoryBytesMax === Number.POSITIVE_INFINITY ? interruptMs : watchMs)
     try {
-      return await read(connection)
+      if (this.#pacing === null) return await read(connection)
+      if (reader === 'ourselves') {
+        await this.#pacing.prepare(connection)
+        return await read(connection)
+      }
+      return await this.#pacing.run(connection, reader === 'exports', (rested) => {
+        restedMs = rested
+        return read(connection)
+      })
     } catch (error) {
-      throw readError(error, ending, { msMax, memoryBytesMax })
+      throw readError(error, ending, { msMax, memoryBytesMax, restedMs: restedMs() })
     } finally {
       clearInterval(timer)
       this.#busy.delete(connection)
@@ -153,7 +176,11 @@ export async function runQuery(
 function readError(
   error: unknown,
   ending: Ending,
-  { msMax, memoryBytesMax }: Required<Omit<RunOptions, 'id'>>,
+  {
+    msMax,
+    memoryBytesMax,
+    restedMs,
+  }: { readonly msMax: number; readonly memoryBytesMax: number; readonly restedMs: number },
 ): unknown {
   const message = messageOf(error)
   if (/^INTERRUPT Error/.test(message)) {
@@ -161,7 +188,9 @@ function readError(
     const why: Readonly<Record<Ending, string>> = {
       none: 'memory was short',
       cancelled: 'it was cancelled',
-      late: isPeoples ? 'it took too long (QUERY_TIMEOUT_MS)' : `it ran longer than ${msMax / 1000} s`,
+      late: isPeoples
+        ? `it took too long (QUERY_TIMEOUT_MS)${restedMs > msMax / 2 ? ', since events that come in go first' : ''}`
+        : `it ran longer than ${msMax / 1000} s`,
       large: `it needed more than ${memoryBytesMax / 1024 / 1024} MiB of memory (QUERY_MEMORY_LIMIT)`,
     }
     return new ServiceError('reads_overloaded', {

@@ -1,12 +1,12 @@
-// People's SQL and what exports extract, at the main thread: two at a time, a short line behind them, and a way to end
-// one that nobody waits for. A query that reads rows of Postgres gets copies of them first, on a connection that is its
+// People's SQL, two at a time, and what exports read, one at a time, at the main thread: a short line behind each, and
+// a way to end one that nobody waits for. A query that reads rows of Postgres gets copies of them first, on a connection that is its
 // own until it ends.
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CopiedPage, TemporaryTable } from './copied-rows.ts'
 import type { Extracted, ExtractRequest } from './extract.ts'
-import type { EventsTasks } from './messages.ts'
+import type { EventsTasks, QueryResult, QueryValue } from './messages.ts'
 import type { Fields } from './pool.ts'
 import { ReadGate } from './read-gate.ts'
 import type { Selected, SelectLimits } from './select.ts'
@@ -35,6 +35,8 @@ const limitsDefault: SelectLimits = { msMax: 20_000, memoryBytesMax: 1024 * 1024
 /** Of all reads at once, and in line. */
 const runningMax = 2
 const waitingMax = 16
+/** Exports rest on the way when events come in, and people do not wait for that. */
+const exportsMax = 1
 
 type Kind =
   | 'prepare_copies'
@@ -43,6 +45,7 @@ type Kind =
   | 'select'
   | 'select_parquet'
   | 'extract'
+  | 'query'
   | 'cancel'
 
 /** The events thread. */
@@ -55,6 +58,7 @@ export class Selects {
   readonly #limits: SelectLimits
   readonly #clock: Clock
   readonly #gate = new ReadGate(runningMax, waitingMax)
+  readonly #exportGate = new ReadGate(exportsMax, waitingMax)
   #count = 0
 
   constructor(thread: SelectThread, limits: SelectLimits | null, clock: Clock) {
@@ -110,7 +114,7 @@ export class Selects {
       // Whatever comes of it: it ends by itself in time.
       this.#thread.ask('cancel', { id }).catch(() => {})
     })
-    return this.#gate.run(async () => {
+    return this.#exportGate.run(async () => {
       const check = (): void => {
         if (isCancelled) throw stopped('it was cancelled')
       }
@@ -120,6 +124,11 @@ export class Selects {
       }
       return copies === null ? extract() : this.#withCopies(id, copies, check, extract)
     })
+  }
+
+  /** Runs a SELECT of our own for an export. Errors: reads_overloaded; those of `Readers.run`. */
+  queryForExport(sql: string, values: readonly QueryValue[]): Promise<QueryResult> {
+    return this.#exportGate.run(() => this.#thread.ask('query', { sql, values, isForExport: true }))
   }
 
   /** Runs `read` once the copies are there; `check` throws when it is no longer wanted. */

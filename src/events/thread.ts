@@ -3,6 +3,7 @@
 // beside it.
 
 import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { origin, type Positions } from '../consumer/offset.ts'
 import { ServiceError } from '../errors.ts'
 import type { JournalReader } from '../journal/journal.ts'
@@ -14,6 +15,8 @@ import { Consumer } from './consumer.ts'
 import { createCopies, fillCopy } from './copied-rows.ts'
 import { extractMsMax, runExtract } from './extract.ts'
 import { failureOf, shortMessage } from './failure.ts'
+import { GivingWay } from './giving-way.ts'
+import { Intake } from './intake.ts'
 import { listEvents } from './list.ts'
 import {
   type Answer,
@@ -27,6 +30,7 @@ import {
 } from './messages.ts'
 import { Mirror } from './mirror.ts'
 import type { Mirrored } from './mirror-page.ts'
+import { Pacing } from './pacing.ts'
 import { checkLineage } from './progress.ts'
 import { Readers, runQuery } from './readers.ts'
 import { runSelect } from './select.ts'
@@ -41,6 +45,7 @@ interface Open {
   readonly consumer: Consumer
   readonly mirror: Mirror
   readonly readers: Readers
+  readonly intake: Intake
   readonly killAt: string | null
 }
 
@@ -79,7 +84,9 @@ export class EventsThread {
       case 'list':
         return open.readers.run((connection) => listEvents(connection, task.filter))
       case 'query':
-        return open.readers.run((connection) => runQuery(connection, task.sql, task.values))
+        return open.readers.run((connection) => runQuery(connection, task.sql, task.values), {
+          reader: task.isForExport ? 'exports' : 'ourselves',
+        })
       case 'prepare_copies':
         return open.readers.hold(task.id, (connection) => createCopies(connection, task.tables))
       case 'fill_copy':
@@ -91,17 +98,23 @@ export class EventsThread {
         return Promise.resolve(null)
       case 'select': {
         const { id, limits } = task
-        return open.readers.run((connection) => runSelect(connection, task), { id, ...limits })
+        return open.readers.run((connection) => runSelect(connection, task), {
+          id,
+          ...limits,
+          reader: 'people',
+        })
       }
       case 'select_parquet': {
         const { id, sql, limits } = task
         const path = join(open.store.queriesDir, `${id}.parquet`)
-        return open.readers.run((connection) => runSelectParquet(connection, sql, path), { id, ...limits })
+        const read = (connection: DuckDBConnection) => runSelectParquet(connection, sql, path)
+        return open.readers.run(read, { id, ...limits, reader: 'people' })
       }
       case 'extract':
         return open.readers.run((connection) => runExtract(connection, task), {
           id: task.id,
           msMax: extractMsMax,
+          reader: 'exports',
         })
       case 'cancel':
         open.readers.interrupt(task.id)
@@ -131,7 +144,11 @@ export class EventsThread {
       const { killAt } = task
       const consumer = await Consumer.open(store, reader, { epoch, clock: this.#clock, killAt })
       const mirror = await Mirror.open(store.writer, { clock: this.#clock, killAt })
-      this.#open = { store, consumer, mirror, readers: new Readers(store.instance, this.#clock), killAt }
+      const clock = this.#clock
+      const intake = new Intake(clock)
+      const givingWay = new GivingWay({ clock, isIngesting: () => intake.isLarge })
+      const readers = new Readers(store.instance, clock, new Pacing(store.writer, givingWay, clock))
+      this.#open = { store, consumer, mirror, readers, intake, killAt }
       const { offsets, counts } = consumer
       return { offsets, counts, remedies: store.remedies, reason, mirrored: mirror.mirrored }
     } catch (error) {
@@ -140,8 +157,9 @@ export class EventsThread {
     }
   }
 
-  async #step({ consumer, store, readers }: Open, committed: Positions): Promise<Stepped> {
-    const outcome = await consumer.step(committed)
+  async #step({ consumer, store, readers, intake }: Open, committed: Positions): Promise<Stepped> {
+    const bytes = lanes.reduce((sum, lane) => sum + committed[lane] - consumer.offsets[lane].position, 0)
+    const outcome = await intake.during(bytes, () => consumer.step(committed))
     // What the load could not get, people's queries may be holding.
     if (outcome.kind === 'retry' && /^Out of Memory Error/.test(outcome.detail)) readers.interruptAll()
     return { outcome, walBytes: store.walBytes() }

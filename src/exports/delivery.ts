@@ -65,13 +65,17 @@ export interface StagedChunk {
 /** What a delivered chunk is remembered by, across crashes; without records when all were deleted meanwhile. */
 export type DeliveredChunk = Pick<StagedChunk, 'index' | 'recordCount' | 'bytes'>
 
+/** Resolves when ingestion can spare a processor again. Errors: the reason of the delivery's signal. */
+export type GiveWay = (bytes: number) => Promise<void>
+
 /** A connection to a destination for one attempt at a run; it may begin in the middle of one. */
 export interface Delivery {
   /**
    * Resolves when the destination has the chunk for good. The file is the run's: do not change or remove it.
+   * Who works much for a chunk calls `giveWay` on the way, with the bytes of the file that were worked on since.
    * Errors: DeliveryError; when `signal` is aborted, its reason.
    */
-  deliver(chunk: StagedChunk, signal: AbortSignal): Promise<void>
+  deliver(chunk: StagedChunk, signal: AbortSignal, giveWay?: GiveWay): Promise<void>
   /**
    * Called once all of the run's chunks are there, those of earlier attempts too; again after a crash. A run without
    * chunks is told of only where an earlier one may have delivered some.

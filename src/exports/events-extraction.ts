@@ -115,7 +115,7 @@ async function chunkEnd(
     ...nameConditions(subject.config, parameters),
   ]
   const fits = `place <= ${rowsMax} and coalesce(bytes_before, 0) < ${parameters.add(subject.chunkBytesMax, 'bigint')}`
-  const { rows } = await store.query(
+  const { rows } = await store.queryForExport(
     `select max({'position': position, 'index': index}) filter (${fits}), count(*), count(*) filter (${fits})
      from (
        select position, index, row_number() over () as place,
@@ -123,7 +123,7 @@ async function chunkEnd(
        from (
          select position, index, strlen(properties::varchar) + strlen(elements_chain) + strlen(event)
            + strlen(distinct_id) + ${rowBytes} as bytes
-         from event where ${where.join(' and ')} limit ${rowsMax + 1}
+         from temp.main.paced_event where ${where.join(' and ')} limit ${rowsMax + 1}
        )
      )`,
     parameters.values,
@@ -169,8 +169,9 @@ async function countByPerson(
 ): Promise<ReadonlyMap<string, number>> {
   const parameters = new Parameters()
   const where = conditionsOf(subject, chunk, parameters).join(' and ')
-  const { rows } = await store.query(
-    `select person_id::varchar, count(*)::integer from events where ${where} group by person_id`,
+  const { rows } = await store.queryForExport(
+    `select person_id::varchar, count(*)::integer from temp.main.paced_events events
+     where ${where} group by person_id`,
     parameters.values,
   )
   return new Map(rows.map(([person, count]) => [String(person), Number(count)]))
@@ -181,8 +182,8 @@ async function count(store: EventsStore, subject: Subject, start: Offsets, end: 
   for (const lane of lanes) {
     const parameters = new Parameters()
     const where = conditionsOf(subject, { lane, from: start[lane], to: end[lane] }, parameters)
-    const sql = `select count(*) from events where ${where.join(' and ')}`
-    const { rows } = await store.query(sql, parameters.values)
+    const sql = `select count(*) from temp.main.paced_events where ${where.join(' and ')}`
+    const { rows } = await store.queryForExport(sql, parameters.values)
     total += Number(rows[0]?.[0])
   }
   return total
@@ -200,7 +201,7 @@ async function selectOf(store: EventsStore, subject: Subject, stretch: LaneStret
   const parameters = new Parameters()
   const where = conditionsOf(subject, stretch, parameters).join(' and ')
   if (subject.query === null) {
-    const sql = `select ${columns} from events where ${where}`
+    const sql = `select ${columns} from temp.main.paced_events events where ${where}`
     return { sql: subject.hasPersonProperties ? withPersons(sql) : sql, values: parameters.values }
   }
   const compiled = await compileQuery(store, await parseQuery(store, subject.query), subject.projectId)

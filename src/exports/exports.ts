@@ -5,11 +5,12 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { exportsDirOf } from '../data-dir.ts'
+import { GivingWay } from '../events/giving-way.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Listening } from '../postgres/listener.ts'
 import { builtDestinations } from './built-destinations.ts'
 import { chunkRowsMax } from './extraction.ts'
-import { GivingWay } from './giving-way.ts'
+import { isIngestingBy } from './intake.ts'
 import { addJob, type Jobs, openJobs, withoutJob } from './jobs.ts'
 import { jobOf, planRuns } from './plan.ts'
 import { prune } from './prune.ts'
@@ -79,7 +80,8 @@ class ExportsRunner implements Exports {
       const { realtime, historical } = options.journal.state().lanes
       return realtime.committed + historical.committed
     }
-    const givingWay = new GivingWay({ clock: options.clock, ingestedBytes })
+    const isIngesting = isIngestingBy(ingestedBytes, options.clock)
+    const givingWay = new GivingWay({ clock: options.clock, isIngesting })
     this.#worker = new RunWorker({ ...tuned, staging: this.#staging, givingWay })
     this.#ready = this.#open()
   }

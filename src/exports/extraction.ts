@@ -33,6 +33,12 @@ export interface EventsStore {
   ): Promise<{
     readonly rows: readonly (readonly unknown[])[]
   }>
+  queryForExport(
+    sql: string,
+    values?: readonly (string | number | bigint | boolean | null)[],
+  ): Promise<{
+    readonly rows: readonly (readonly unknown[])[]
+  }>
   extract(
     request: ExtractRequest,
     onCancel: (cancel: () => void) => void,

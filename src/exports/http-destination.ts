@@ -8,7 +8,14 @@ import { gzip } from 'node:zlib'
 import { readUrl } from '../outbound/destination.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { csvRows } from './csv-rows.ts'
-import { type Column, type Delivery, DeliveryError, type Destination } from './delivery.ts'
+import {
+  type Column,
+  type Delivery,
+  DeliveryError,
+  type Destination,
+  type GiveWay,
+  type StagedChunk,
+} from './delivery.ts'
 import { failingWith } from './delivery-failure.ts'
 import { eventText } from './http-event.ts'
 import { httpFailure, httpRefusal } from './http-failure.ts'
@@ -40,11 +47,19 @@ export function httpDestinationWith(limits: PostLimits): Destination {
         throw new DeliveryError('permanent', `The url is not usable: ${read.reason}`)
       const send = (texts: readonly string[], signal: AbortSignal): Promise<void> =>
         sendBatch({ url: read.url, token: String(config.token), outbound, limits }, texts, signal)
-      const deliver: Delivery['deliver'] = async ({ path, columns }, signal) => {
-        for await (const texts of batches(path, columns)) await send(texts, signal)
+      const deliver = async (
+        { path, columns }: StagedChunk,
+        signal: AbortSignal,
+        giveWay: GiveWay,
+      ): Promise<void> => {
+        for await (const { texts, bytes } of batches(path, columns)) {
+          await send(texts, signal)
+          await giveWay(bytes)
+        }
       }
       return {
-        deliver: (chunk, signal) => failingWith(httpFailure, signal, () => deliver(chunk, signal)),
+        deliver: (chunk, signal, giveWay = async () => {}) =>
+          failingWith(httpFailure, signal, () => deliver(chunk, signal, giveWay)),
         async finish() {},
         async close() {},
       }
@@ -73,8 +88,14 @@ async function sendBatch(to: Receiver, texts: readonly string[], signal: AbortSi
   if (status < 200 || status >= 300) throw httpRefusal(status)
 }
 
+interface EventBatch {
+  readonly texts: readonly string[]
+  /** Of the texts, which is about what they take in the file. */
+  readonly bytes: number
+}
+
 /** The file's events as JSON, as many at a time as fit into a body; one that is larger alone. */
-async function* batches(path: string, columns: readonly Column[]): AsyncGenerator<string[]> {
+async function* batches(path: string, columns: readonly Column[]): AsyncGenerator<EventBatch> {
   let texts: string[] = []
   let bytes = 0
   const textOf = eventText(columns)
@@ -82,12 +103,12 @@ async function* batches(path: string, columns: readonly Column[]): AsyncGenerato
     const text = textOf(row)
     const size = Buffer.byteLength(text) + 1
     if (texts.length > 0 && (bytes + size > bodyBytesMax || texts.length === eventsMax)) {
-      yield texts
+      yield { texts, bytes }
       texts = []
       bytes = 0
     }
     texts.push(text)
     bytes += size
   }
-  if (texts.length > 0) yield texts
+  if (texts.length > 0) yield { texts, bytes }
 }

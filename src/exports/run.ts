@@ -23,6 +23,7 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { TenantSql } from '../api/tenant-sql.ts'
 import { projectSql } from '../api/tenant-sql.ts'
+import type { GivingWay } from '../events/giving-way.ts'
 import { killPoint } from '../kill-point.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -36,10 +37,10 @@ import {
   type Destination,
   type RunSubject,
 } from './delivery.ts'
+import { DeliveryRest } from './delivery-rest.ts'
 import { readConfig, splitConfig } from './destination.ts'
 import type { BuiltType } from './destination-keys.ts'
 import { chunkBytesMax, type EventsStore, type Extraction, type Subject } from './extraction.ts'
-import type { GivingWay } from './giving-way.ts'
 import { remarkOf } from './model-use.ts'
 import { openExtraction } from './models.ts'
 import { beginAttempt, commitChunk, loadChunks, logRun, markSent, type RunRow } from './run-rows.ts'
@@ -55,7 +56,7 @@ export interface RunRooms {
   readonly outbound: Outbound
   readonly destinations: Readonly<Record<BuiltType, Destination>>
   readonly staging: Staging
-  readonly givingWay: GivingWay
+  readonly givingWay: Pick<GivingWay, 'restMs'>
   readonly clock: Clock
   /** Rows of a chunk. */
   readonly chunkRowsMax: number
@@ -128,6 +129,7 @@ class Attempt {
   readonly #sql: TenantSql
   readonly #destination: OpenDestination
   readonly #signal: AbortSignal
+  readonly #rest: DeliveryRest
   #delivery: Delivery | null = null
   #records: number
   #bytes: number
@@ -140,6 +142,7 @@ class Attempt {
     signal: AbortSignal,
   ) {
     this.#rooms = rooms
+    this.#rest = new DeliveryRest(rooms.givingWay, rooms.clock)
     this.#run = run
     this.#sql = sql
     this.#destination = destination
@@ -149,7 +152,7 @@ class Attempt {
   }
 
   async deliverAll(extraction: Extraction, { format }: Subject): Promise<Outcome> {
-    const { staging, givingWay, clock, killAt } = this.#rooms
+    const { staging, clock, killAt } = this.#rooms
     let { cursor, sent_to: sentTo, chunk_count: index } = this.#run
     const startedMs = this.#run.started_at === null ? clock.nowMs() : Date.parse(this.#run.started_at)
     for (;;) {
@@ -157,12 +160,11 @@ class Attempt {
       if (clock.nowMs() - startedMs > runMsMax) throw new RunStopped('timed out')
       const path = await staging.place(this.#run.id, index, format)
       const place = { cursor, sentTo, index, path }
-      const { isOpen, chunk, next, isLast } = await givingWay.run(this.#signal, () =>
-        this.#deliverNext(extraction, place),
-      )
+      const { isOpen, chunk, next, isLast } = await this.#deliverNext(extraction, place)
       if (!isOpen || !(await this.#commit(next, chunk))) return { kind: 'over' }
       killPoint(killAt, 'after_export_commit')
       await rm(path, { force: true })
+      await this.#rest.end(this.#signal)
       if (chunk !== null) index++
       cursor = next
       sentTo = null
@@ -184,7 +186,8 @@ class Attempt {
       const delivery = await this.#open()
       if (next !== sentTo && !(await markSent(this.#sql, this.#run, next, clock.nowMs())))
         return { isOpen: false, chunk, next, isLast }
-      await delivery.deliver({ index, path, bytes, recordCount, columns, isLast }, this.#signal)
+      const giveWay = this.#rest.begin(bytes, this.#signal)
+      await delivery.deliver({ index, path, bytes, recordCount, columns, isLast }, this.#signal, giveWay)
       chunk = { index, recordCount, bytes }
     }
     killPoint(killAt, 'after_deliver')

@@ -41,7 +41,7 @@ export function openSessionsExtraction(
     async count() {
       const parameters = new Parameters()
       const touched = touchedIn(subject, { after: null, last: null }, parameters)
-      const { rows } = await store.query(
+      const { rows } = await store.queryForExport(
         `select count(distinct session_id) from (${touched})`,
         parameters.values,
       )
@@ -71,7 +71,7 @@ async function chunkEnd(
 ): Promise<{ readonly last: string | null; readonly isLast: boolean }> {
   const parameters = new Parameters()
   const touched = touchedIn(subject, { after, last: null }, parameters)
-  const { rows } = await store.query(
+  const { rows } = await store.queryForExport(
     `select max(session_id) filter (where place <= ${rowsMax}), count(*) from (
        select session_id, row_number() over (order by session_id) as place
        from (select distinct session_id from (${touched}) order by session_id limit ${rowsMax + 1})
@@ -98,7 +98,7 @@ function touchedIn(
       ...(after === null ? [] : [`${sessionOfEvent} > ${parameters.add(after, 'varchar')}`]),
       ...(last === null ? [] : [`${sessionOfEvent} <= ${parameters.add(last, 'varchar')}`]),
     ]
-    return `select ${sessionOfEvent} as session_id from main.event t where ${conditions.join(' and ')}`
+    return `select ${sessionOfEvent} as session_id from temp.main.paced_event t where ${conditions.join(' and ')}`
   })
   return selects.join(' union all ')
 }

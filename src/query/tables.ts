@@ -1,6 +1,6 @@
 // What people may read, by the names that PostHog's SQL has for it, as SELECTs of one project's rows.
 //
-//   events                events as every read sees them; what is deleted is not there
+//   events                events as every read sees them (src/events/pacing.ts); what is deleted is not there
 //   sessions              events with a `$session_id`, one row a session
 //   persons               copies of Postgres's rows, made for the query (src/events/copied-rows.ts)
 //   person_distinct_ids
@@ -104,7 +104,7 @@ export function sessionsSelect(projectId: number, condition: string): string {
       case when ${countOf('$pageview')} + ${countOf('$screen')} = 0 then null
         else ${deeds} < 2 and ${durationOf} < 10 end as "$is_bounce",
       max(t.received_at) as inserted_at, t.project_id as team_id
-    from main.events t
+    from temp.main.paced_events t
     where t.project_id = ${projectId} and ${sessionOfEvent} <> '' ${condition === '' ? '' : `and ${condition}`}
     group by ${sessionOfEvent}, t.project_id`
 }
@@ -116,7 +116,7 @@ const selects: Readonly<Record<TableName, Select>> = {
       ${property('$session_id')} as "$session_id", ${property('$window_id')} as "$window_id",
       ${groupIndexes.map((index) => `${property(`$group_${index}`)} as "$group_${index}"`).join(', ')}
       ${joins.map(joinColumns).join('')}
-    from main.events t ${joins.map(joinClause).join(' ')}
+    from temp.main.paced_events t ${joins.map(joinClause).join(' ')}
     where t.project_id = ${projectId}`,
   sessions: (projectId) => sessionsSelect(projectId, ''),
   persons: (projectId) => `

@@ -19,7 +19,7 @@ async function opened(t: Test, journal: FakeJournal) {
   if (!opening.ok) throw new Error(opening.detail)
   t.teardown(() => ask({ kind: 'close' }))
   const query = (sql: string, values: EventsTasks['query'][0]['values'] = []) =>
-    ask({ kind: 'query', sql, values })
+    ask({ kind: 'query', sql, values, isForExport: false })
   return { ask, query, opening: opening.value }
 }
 

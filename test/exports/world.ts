@@ -4,7 +4,9 @@ import type { Test } from 'tap'
 import { createCopies, fillCopy } from '../../src/events/copied-rows.ts'
 import type { ExtractRequest } from '../../src/events/extract.ts'
 import { runExtract } from '../../src/events/extract.ts'
+import { GivingWay } from '../../src/events/giving-way.ts'
 import type { CopiesTask, FillTask } from '../../src/events/messages.ts'
+import { Pacing } from '../../src/events/pacing.ts'
 import { Readers, runQuery } from '../../src/events/readers.ts'
 import { Selects, type SelectThread } from '../../src/events/selects.ts'
 import { type Exports, type ExportsOptions, openExports } from '../../src/exports/exports.ts'
@@ -197,7 +199,9 @@ export async function openExportsWorld(
   const clock: Clock = { nowMs: () => time.nowMs, monotonicMs: () => performance.now() }
   const store = await openStoreWorld(dataDir, journal, { clock })
   const recorder = new Recorder()
-  const readers = new Readers(store.store.instance, clock)
+  const givingWay = new GivingWay({ clock, isIngesting: () => false })
+  const { instance, writer } = store.store
+  const readers = new Readers(instance, clock, new Pacing(writer, givingWay, clock))
   const outbound = openOutbound({ allow: null, dnsServers: null })
   const seenPostgres = seen(postgres)
   const open = (): Exports =>
@@ -242,12 +246,17 @@ function storeOf(readers: Readers): EventsStore {
       if (kind === 'fill_copy')
         return readers.run((connection) => fillCopy(connection, copies.projectId, copies.page), { id })
       if (kind === 'drop_copies') return readers.letGo(id)
-      return readers.run((connection) => runExtract(connection, { kind: 'extract', id, ...request }), { id })
+      return readers.run((connection) => runExtract(connection, { kind: 'extract', id, ...request }), {
+        id,
+        reader: 'exports',
+      })
     }) as SelectThread['ask'], // answers each kind as EventsTasks says
   }
   const selects = new Selects(thread, null, systemClock)
   return {
     query: (sql, values = []) => readers.run((connection) => runQuery(connection, sql, values)),
+    queryForExport: (sql, values = []) =>
+      readers.run((connection) => runQuery(connection, sql, values), { reader: 'exports' }),
     extract: (request, onCancel, copies = null) => selects.extract(request, onCancel, copies),
   }
 }

@@ -4,6 +4,8 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Test } from 'tap'
 import type { Events } from '../../src/events/client.ts'
 import { type CopiedTable, createCopies, fillCopy } from '../../src/events/copied-rows.ts'
+import { GivingWay } from '../../src/events/giving-way.ts'
+import { Pacing } from '../../src/events/pacing.ts'
 import { Readers, runQuery } from '../../src/events/readers.ts'
 import { applySchema } from '../../src/events/schema.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -50,7 +52,8 @@ export async function openWorld(t: Test): Promise<World> {
   }
   await connection.run('set enable_external_access = false')
   await connection.run('set lock_configuration = true')
-  const readers = new Readers(instance, systemClock)
+  const givingWay = new GivingWay({ clock: systemClock, isIngesting: () => false })
+  const readers = new Readers(instance, systemClock, new Pacing(connection, givingWay, systemClock))
   t.teardown(async () => {
     await readers.close()
     connection.closeSync()

@@ -1,0 +1,34 @@
+// Whether events come in, as the events thread sees it: by what it loads.
+
+import type { Clock } from '../lib/clock.ts'
+
+/** Steps follow each other within 5 s at the latest, at a megabyte a second within 0.3 s. */
+const lastsMs = 1_000
+/** Of journal, waiting when a step begins: about a thousand events a second. Less takes a few percent of a processor. */
+const largeBytesMin = 256 * 1024
+
+export class Intake {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  #isLoading = false
+  #untilMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  /** True while a large step is on its way, and for a moment after it. */
+  get isLarge(): boolean {
+    return this.#isLoading || this.#clock.monotonicMs() < this.#untilMs
+  }
+
+  /** Runs a step that `bytes` of the journal wait for. */
+  async during<T>(bytes: number, step: () => Promise<T>): Promise<T> {
+    this.#isLoading = bytes >= largeBytesMin
+    try {
+      return await step()
+    } finally {
+      if (this.#isLoading) this.#untilMs = this.#clock.monotonicMs() + lastsMs
+      this.#isLoading = false
+    }
+  }
+}
