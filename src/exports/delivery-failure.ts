@@ -17,15 +17,31 @@ const networkCodes: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ])
 
-const certificateCodes: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-])
+/** What is wrong with a certificate, and what helps. */
+interface CertificateFault {
+  readonly fault: string
+  readonly remedy: string
+}
+
+const unknownAuthority: CertificateFault = {
+  fault: 'no authority known here has signed',
+  remedy: 'Who runs Spate can make one known in NODE_EXTRA_CA_CERTS.',
+}
+
+const certificateFaults: Readonly<Record<string, CertificateFault>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  CERT_UNTRUSTED: unknownAuthority,
+  CERT_HAS_EXPIRED: { fault: 'has expired', remedy: 'Renew it there.' },
+  CERT_NOT_YET_VALID: { fault: 'is not valid yet', remedy: 'Look at the clocks of both machines.' },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    fault: 'names another host',
+    remedy: 'Change the host to one that it names, or the certificate.',
+  },
+}
 
 export function temporary(sentence: string, error: unknown): DeliveryError {
   return new DeliveryError('temporary', sentence, bare(error))
@@ -39,7 +55,7 @@ export function permanent(sentence: string, error: unknown): DeliveryError {
  * The failure of a connection, whatever is spoken over it: an address that may not be called, a name without address,
  * a network, a certificate. Null when `error` is something else. `what` names the other side: "The S3 endpoint".
  */
-export function connectionFailure(what: string, error: unknown, certificateHint = ''): DeliveryError | null {
+export function connectionFailure(what: string, error: unknown, untrustedHint = ''): DeliveryError | null {
   if (isServiceError(error, 'address_refused')) {
     return permanent(`${what} may not be called: ${error.detail}`, error)
   }
@@ -49,11 +65,11 @@ export function connectionFailure(what: string, error: unknown, certificateHint 
   if (code === null) return null
   if (code === 'ETIMEDOUT') return temporary(`${what} did not answer in time.`, error)
   if (networkCodes.has(code)) return temporary(`${what} could not be reached (${code}).`, error)
-  if (certificateCodes.has(code)) {
-    return permanent(
-      `${what} shows a certificate that is not to be trusted (${code}).${certificateHint}`,
-      error,
-    )
+  const found = certificateFaults[code]
+  if (found !== undefined) {
+    const hint = found === unknownAuthority ? untrustedHint : ''
+    const sentence = `${what} shows a certificate that ${found.fault} (${code}). ${found.remedy}${hint}`
+    return permanent(sentence, error)
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
     return permanent(`${what} does not speak TLS as expected.`, error)

@@ -24,7 +24,7 @@ const tlsRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 export async function startPostgresFront(
   t: Test,
   connectionString: string,
-  speaksTls = false,
+  tls: boolean | { readonly cert: string; readonly key: string } = false,
 ): Promise<PostgresFront> {
   const folder = new URL(connectionString.replace('@/', '@unused/')).searchParams.get('host')
   const sockets = new Set<Socket>()
@@ -35,9 +35,10 @@ export async function startPostgresFront(
     client.on('error', () => {}) // clients may go as they like
     client.once('data', (first: Buffer) => {
       if (!first.equals(tlsRequest)) return bridge(client, first)
-      client.write(speaksTls ? 'S' : 'N')
-      if (!speaksTls) return client.once('data', (next: Buffer) => bridge(client, next))
-      const secure = new TLSSocket(client, { isServer: true, cert: certificate, key: privateKey })
+      client.write(tls === false ? 'N' : 'S')
+      if (tls === false) return client.once('data', (next: Buffer) => bridge(client, next))
+      const shown = tls === true ? { cert: certificate, key: privateKey } : tls
+      const secure = new TLSSocket(client, { isServer: true, ...shown })
       secure.on('error', () => {}) // certificates are refused that way
       secure.once('data', (next: Buffer) => bridge(secure, next))
     })
