@@ -6,12 +6,14 @@
 // owedPerMs × w = n + idlePays × i: a twentieth of the processors where nothing is idle, and most of what is.
 
 import type { Clock } from '../lib/clock.ts'
-import { idleMs, processorCount } from '../lib/processors.ts'
+import { idleMs, processorCount } from '../processors.ts'
 
 export interface GivingWayOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Whether so many events come in that they need the processors. */
   readonly isIngesting: () => boolean
+  /** Whether they may begin to while a read is at work; by default only when they do already. */
+  readonly isExpecting?: () => boolean
   /** How long the processors had nothing to do so far, all of them together (ms). */
   readonly idleMs?: () => number
   readonly processors?: number
@@ -36,15 +38,20 @@ export class GivingWay {
   #idleMs: number
 
   constructor(options: GivingWayOptions) {
-    this.#options = { idleMs, processors: processorCount(), ...options }
+    this.#options = {
+      idleMs,
+      processors: processorCount(),
+      isExpecting: options.isIngesting,
+      ...options,
+    }
     this.#paidMs = options.clock.monotonicMs()
     this.#lookedMs = this.#paidMs
     this.#idleMs = this.#options.idleMs()
   }
 
-  /** Whether there is anybody to give way to. */
+  /** Whether there may be anybody to give way to. */
   get isWanted(): boolean {
-    return this.#options.isIngesting()
+    return this.#options.isExpecting()
   }
 
   /** Takes note of work and says how long to rest before there is any more (ms, whole). */

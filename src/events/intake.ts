@@ -4,13 +4,14 @@ import type { Clock } from '../lib/clock.ts'
 
 /** Steps follow each other within 5 s at the latest, at a megabyte a second within 0.3 s. */
 const lastsMs = 1_000
-/** Of journal, waiting when a step begins: about a thousand events a second. Less takes a few percent of a processor. */
+const expectedMs = 60_000
+/** Of journal, waiting when a step begins: a thousand events a second. Less takes a few percent of a processor. */
 const largeBytesMin = 256 * 1024
 
 export class Intake {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #isLoading = false
-  #untilMs = Number.NEGATIVE_INFINITY
+  #lastMs = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
@@ -18,7 +19,12 @@ export class Intake {
 
   /** True while a large step is on its way, and for a moment after it. */
   get isLarge(): boolean {
-    return this.#isLoading || this.#clock.monotonicMs() < this.#untilMs
+    return this.#isLoading || this.#clock.monotonicMs() < this.#lastMs + lastsMs
+  }
+
+  /** True until a minute later: there may be another one soon. */
+  get isExpected(): boolean {
+    return this.#isLoading || this.#clock.monotonicMs() < this.#lastMs + expectedMs
   }
 
   /** Runs a step that `bytes` of the journal wait for. */
@@ -27,7 +33,7 @@ export class Intake {
     try {
       return await step()
     } finally {
-      if (this.#isLoading) this.#untilMs = this.#clock.monotonicMs() + lastsMs
+      if (this.#isLoading) this.#lastMs = this.#clock.monotonicMs()
       this.#isLoading = false
     }
   }

@@ -6,6 +6,7 @@
 // Reads that may be paced name temp.main.paced_events, in which people's SQL cannot see the condition. On a connection
 // that is not paced it is events and nothing more: the condition takes 0.1 ms a vector.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { BIGINT, BOOLEAN, type DuckDBConnection, DuckDBScalarFunction, INTEGER } from '@duckdb/node-api'
 import type { Clock } from '../lib/clock.ts'
 import type { GivingWay } from './giving-way.ts'
@@ -24,6 +25,9 @@ interface Paced {
 const restMsMin = 5
 /** A rest ends at once when its read is interrupted; the debt may be paid earlier than it seemed. */
 const restMsMax = 1_000
+
+/** Filling a copy is a third of what its rows take from Postgres on (copied-rows.ts). */
+const workBeside = 3
 
 const dueFunction = 'spate_rest_due'
 const msFunction = 'spate_rest_ms'
@@ -75,7 +79,7 @@ export class Pacing {
   }
 
   /**
-   * Runs `read` on `connection`, paced when `isPaced` or when events come in as it begins. `restedMs` says how long
+   * Runs `read` on `connection`, paced when `isPaced` or when events came in a moment ago. `restedMs` says how long
    * it has rested so far.
    */
   async run<T>(
@@ -96,6 +100,19 @@ export class Pacing {
     } finally {
       this.#paced.delete(number)
     }
+  }
+
+  /**
+   * Runs `work` for a read, such as copying a page of rows for it, and rests for it before the next: for what the main
+   * thread and Postgres have worked, too.
+   */
+  async working<T>(work: () => Promise<T>): Promise<T> {
+    const startedMs = this.#clock.monotonicMs()
+    const result = await work()
+    const workedMs = (this.#clock.monotonicMs() - startedMs) * workBeside
+    const restMs = Math.min(this.#givingWay.restMs(workedMs), restMsMax)
+    if (restMs >= restMsMin) await delay(restMs)
+    return result
   }
 
   /** Sees to it that the views are there, for a read that is not paced. */

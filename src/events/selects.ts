@@ -1,6 +1,6 @@
 // People's SQL, two at a time, and what exports read, one at a time, at the main thread: a short line behind each, and
-// a way to end one that nobody waits for. A query that reads rows of Postgres gets copies of them first, on a connection that is its
-// own until it ends.
+// a way to end one that nobody waits for. A query that reads rows of Postgres gets copies of them first, on a
+// connection that is its own until it ends.
 
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -46,6 +46,7 @@ interface Open {
   readonly mirror: Mirror
   readonly readers: Readers
   readonly intake: Intake
+  readonly pacing: Pacing
   readonly killAt: string | null
 }
 
@@ -90,9 +91,9 @@ export class EventsThread {
       case 'prepare_copies':
         return open.readers.hold(task.id, (connection) => createCopies(connection, task.tables))
       case 'fill_copy':
-        return open.readers.run((connection) => fillCopy(connection, task.projectId, task.page), {
-          id: task.id,
-        })
+        return open.pacing.working(() =>
+          open.readers.run((connection) => fillCopy(connection, task.projectId, task.page), { id: task.id }),
+        )
       case 'drop_copies':
         open.readers.letGo(task.id)
         return Promise.resolve(null)
@@ -146,9 +147,14 @@ export class EventsThread {
       const mirror = await Mirror.open(store.writer, { clock: this.#clock, killAt })
       const clock = this.#clock
       const intake = new Intake(clock)
-      const givingWay = new GivingWay({ clock, isIngesting: () => intake.isLarge })
-      const readers = new Readers(store.instance, clock, new Pacing(store.writer, givingWay, clock))
-      this.#open = { store, consumer, mirror, readers, intake, killAt }
+      const givingWay = new GivingWay({
+        clock,
+        isIngesting: () => intake.isLarge,
+        isExpecting: () => intake.isExpected,
+      })
+      const pacing = new Pacing(store.writer, givingWay, clock)
+      const readers = new Readers(store.instance, clock, pacing)
+      this.#open = { store, consumer, mirror, readers, intake, pacing, killAt }
       const { offsets, counts } = consumer
       return { offsets, counts, remedies: store.remedies, reason, mirrored: mirror.mirrored }
     } catch (error) {

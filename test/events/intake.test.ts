@@ -4,7 +4,7 @@ import { Intake } from '../../src/events/intake.ts'
 t.test('events come in while a large step is on its way, and for a second after', async (t) => {
   const now = { ms: 0 }
   const intake = new Intake({ monotonicMs: () => now.ms })
-  t.equal(intake.isLarge, false)
+  t.equal(intake.isLarge || intake.isExpected, false)
   await intake.during(256 * 1024 - 1, async () => t.equal(intake.isLarge, false))
   t.equal(intake.isLarge, false)
   await intake.during(256 * 1024, async () => {
@@ -15,6 +15,9 @@ t.test('events come in while a large step is on its way, and for a second after'
   t.equal(intake.isLarge, true)
   now.ms += 1
   t.equal(intake.isLarge, false)
+  t.equal(intake.isExpected, true)
+  now.ms += 59_000
+  t.equal(intake.isExpected, false)
   await t.rejects(intake.during(1e9, () => Promise.reject(new Error('disk full'))))
   t.equal(intake.isLarge, true)
 })

@@ -23,7 +23,8 @@ async function open(isWanted: boolean) {
       return state.restMs
     },
   }
-  const readers = new Readers(instance, clock, new Pacing(writer, givingWay, clock))
+  const pacing = new Pacing(writer, givingWay, clock)
+  const readers = new Readers(instance, clock, pacing)
   const read = (reader: 'people' | 'exports', condition = 'true', msMax = 30_000) =>
     readers.run(
       (connection) =>
@@ -31,7 +32,7 @@ async function open(isWanted: boolean) {
       { reader, msMax, id: 7, memoryBytesMax: 1e12 },
     )
   t.teardown(() => readers.close())
-  return { state, readers, read }
+  return { state, readers, read, pacing }
 }
 
 t.test('a read of exports rests between vectors, whatever else it asks of the rows', async (t) => {
@@ -57,7 +58,7 @@ t.test('people wait while events come in, and run freely otherwise', async (t) =
 t.test('rests shorter than it takes to wake up are not taken', async (t) => {
   const { state, read } = await open(false)
   state.restMs = 4
-  await read('exports', 'true', 3)
+  await read('exports')
   t.equal(state.asked, vectors)
 })
 
@@ -70,6 +71,16 @@ t.test('exports have the time for which they rest; people are told why theirs is
   t.match(late, {
     detail: 'The query was stopped: it took too long (QUERY_TIMEOUT_MS), since events that come in go first.',
   })
+})
+
+t.test('what is done beside DuckDB is rested for, too', async (t) => {
+  const { state, pacing } = await open(true)
+  state.restMs = 0
+  t.equal(await pacing.working(async () => 'done'), 'done')
+  state.restMs = 30
+  const startedMs = performance.now()
+  await pacing.working(async () => {})
+  t.ok(performance.now() - startedMs >= 29)
 })
 
 t.test('a read that rests can be cancelled', async (t) => {

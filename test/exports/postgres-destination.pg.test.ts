@@ -216,8 +216,9 @@ t.test('TLS is spoken where the server does, and its certificate is looked at', 
   const strict = await openDeliveryTo(t, place)
   await t.rejects(strict.deliver(chunk, never), {
     message:
-      'The Postgres server shows a certificate that no authority known here has signed (DEPTH_ZERO_SELF_SIGNED_CERT). ' +
-      'Who runs Spate can make one known in NODE_EXTRA_CA_CERTS. If it is its own, set has_self_signed_cert.',
+      'The Postgres server shows a certificate that no authority known here has signed ' +
+      '(DEPTH_ZERO_SELF_SIGNED_CERT). Who runs Spate can make one known in NODE_EXTRA_CA_CERTS. ' +
+      'If it is its own, set has_self_signed_cert.',
   })
   for (const [index, host] of ['localhost', '127.0.0.1'].entries()) {
     const lax = await openDeliveryTo(t, place, { has_self_signed_cert: true, host })
