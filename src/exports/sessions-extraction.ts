@@ -1,5 +1,5 @@
 // The rows of a run of the model sessions: every session that an event of the run's stretch belongs to, whole, as
-// people's SQL shows it (src/query/tables.ts), in the order of session ids. Which sessions those are does not change
+// people's SQL shows it (src/query/sessions.ts), in the order of session ids. Which sessions those are does not change
 // when a chunk is taken again; what they say can, when more of their events have come.
 //
 // A session is put together from all of its events, wherever they lie: the project's events are looked through once for
@@ -7,7 +7,7 @@
 
 import { Parameters } from '../events/property-filter.ts'
 import { lanes } from '../journal/journal.ts'
-import { sessionOfEvent, sessionsSelect } from '../query/tables.ts'
+import { sessionOfEvent, wholeSessionsSelect } from '../query/sessions.ts'
 import { decodeOffsets } from './boundary.ts'
 import { stretchConditions } from './events-extraction.ts'
 import {
@@ -23,6 +23,7 @@ import {
 const columns = `session_id, team_id::bigint as team_id, distinct_id, "$start_timestamp" as start_timestamp,
   "$end_timestamp" as end_timestamp, "$session_duration" as session_duration, "$pageview_count" as pageview_count,
   "$autocapture_count" as autocapture_count, "$screen_count" as screen_count, "$is_bounce" as is_bounce,
+  "$urls" as urls, "$num_uniq_urls" as num_uniq_urls, "$channel_type" as channel_type, "$vitals_lcp" as vitals_lcp,
   columns('[$](entry_.+|end_(?:current_url|pathname|hostname)|last_external_click_url)') as '\\1',
   inserted_at as _inserted_at`
 
@@ -52,7 +53,7 @@ export function openSessionsExtraction(
       if (last === null) return { extracted: null, cursor: cursor ?? '', isLast: true }
       const parameters = new Parameters()
       const touched = touchedIn(subject, { after: cursor, last }, parameters)
-      const sessions = sessionsSelect(subject.projectId, `${sessionOfEvent} in (${touched})`)
+      const sessions = wholeSessionsSelect(subject.projectId, `${sessionOfEvent} in (${touched})`)
       const sql = `select ${columns} from (${sessions}) order by session_id`
       const { format } = subject
       const extracted = await extractWith(store, { sql, values: parameters.values, path, format }, signal)

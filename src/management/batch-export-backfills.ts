@@ -9,7 +9,7 @@ import { type BackfillRange, readBackfillRange } from '../exports/backfill-range
 import type { Interval } from '../exports/interval.ts'
 import type { Session } from '../postgres/pool.ts'
 import type { SqlRunner } from '../query/compile.ts'
-import { sessionOfEvent } from '../query/tables.ts'
+import { sessionOfEvent } from '../query/sessions.ts'
 import { recordActivity } from './activity.ts'
 import {
   backfillSchema,

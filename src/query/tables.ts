@@ -11,6 +11,7 @@
 
 import type { CopiedTable } from '../events/copied-rows.ts'
 import { assert } from '../lib/assert.ts'
+import { sessionsSelect } from './sessions.ts'
 
 export const tableNames = ['events', 'sessions', 'persons', 'person_distinct_ids', 'groups'] as const
 export type TableName = (typeof tableNames)[number]
@@ -60,54 +61,6 @@ const joinedBy: Readonly<Record<TableName, readonly Joined[]>> = {
 type Select = (projectId: number, joins: readonly Joined[]) => string
 
 const property = (name: string) => `json_extract_string(t.properties, '/${name}')`
-const firstOf = (name: string) => `arg_min(${property(name)}, t.timestamp)`
-const lastOf = (name: string) => `arg_max(${property(name)}, t.timestamp)`
-const countOf = (event: string) => `count(*) filter (where t.event = '${event}')`
-
-/** The session that an event `t` belongs to. */
-export const sessionOfEvent: string = property('$session_id')
-
-/** Advertisers' marks in the address that a session began with. */
-const clickIds = [
-  'gclid',
-  'gad_source',
-  'fbclid',
-  'msclkid',
-  'dclid',
-  'gbraid',
-  'wbraid',
-  'ttclid',
-  'li_fat_id',
-]
-const utmKeys = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
-const entryKeys = ['referring_domain', ...utmKeys, ...clickIds]
-/** What a session with less than two of these in ten seconds did: its visitor bounced. */
-const deeds = `count(*) filter (where t.event in ('$pageview', '$screen', '$autocapture'))`
-const durationOf = `date_diff('second', min(t.timestamp), max(t.timestamp))`
-
-/** Sessions of a project; `condition`, when there is one, is on their events `t`. */
-export function sessionsSelect(projectId: number, condition: string): string {
-  const entries = entryKeys.map(
-    (key) => `${firstOf(key === 'referring_domain' ? `$${key}` : key)} as "$entry_${key}"`,
-  )
-  return `
-    select ${sessionOfEvent} as session_id, arg_min(t.distinct_id, t.timestamp) as distinct_id,
-      min(t.timestamp) as "$start_timestamp", max(t.timestamp) as "$end_timestamp",
-      ${durationOf} as "$session_duration",
-      ${countOf('$pageview')} as "$pageview_count", ${countOf('$autocapture')} as "$autocapture_count",
-      ${countOf('$screen')} as "$screen_count",
-      ${firstOf('$current_url')} as "$entry_current_url", ${lastOf('$current_url')} as "$end_current_url",
-      ${firstOf('$pathname')} as "$entry_pathname", ${lastOf('$pathname')} as "$end_pathname",
-      ${firstOf('$host')} as "$entry_hostname", ${lastOf('$host')} as "$end_hostname",
-      ${entries.join(', ')},
-      ${lastOf('$external_click_url')} as "$last_external_click_url",
-      case when ${countOf('$pageview')} + ${countOf('$screen')} = 0 then null
-        else ${deeds} < 2 and ${durationOf} < 10 end as "$is_bounce",
-      max(t.received_at) as inserted_at, t.project_id as team_id
-    from temp.main.paced_events t
-    where t.project_id = ${projectId} and ${sessionOfEvent} <> '' ${condition === '' ? '' : `and ${condition}`}
-    group by ${sessionOfEvent}, t.project_id`
-}
 
 const selects: Readonly<Record<TableName, Select>> = {
   events: (projectId, joins) => `
@@ -118,7 +71,7 @@ const selects: Readonly<Record<TableName, Select>> = {
       ${joins.map(joinColumns).join('')}
     from temp.main.paced_events t ${joins.map(joinClause).join(' ')}
     where t.project_id = ${projectId}`,
-  sessions: (projectId) => sessionsSelect(projectId, ''),
+  sessions: sessionsSelect,
   persons: (projectId) => `
     select t.id, t.created_at, t.is_identified, t.properties, t.project_id as team_id
     from temp.main.copied_person t where t.project_id = ${projectId}`,

@@ -50,7 +50,10 @@ t.test('a session is exported whole whenever an event of it was stored in the in
       pageview('s5', 200),
     ],
   })
-  await world.ingest({ rows: [pageview('s1', 60, outgoing, '$autocapture')] })
+  const vitals = [3000.5, 1200].map((lcp, index) =>
+    pageview('s1', 70 + index, { $web_vitals_LCP_value: lcp }, '$web_vitals'),
+  )
+  await world.ingest({ rows: [pageview('s1', 60, outgoing, '$autocapture'), ...vitals] })
   world.at(120)
   await world.settle()
   t.strictSame(world.recorder.column('session_id'), ['s1', 's5'])
@@ -69,6 +72,10 @@ t.test('a session is exported whole whenever an event of it was stored in the in
       autocapture_count: 1,
       screen_count: 0,
       is_bounce: false,
+      urls: [landing.$current_url, 'https://a.example/y'],
+      num_uniq_urls: 2,
+      channel_type: 'Paid Unknown',
+      vitals_lcp: 3000.5,
       entry_current_url: landing.$current_url,
       end_current_url: 'https://a.example/y',
       entry_pathname: '/x',
