@@ -32,10 +32,17 @@ t.test('shortens messages to one line', async (t) => {
   t.equal(shortMessage(new Error('abcdef'), 3), 'abc…')
 })
 
-t.test('takes an error of the appender, which has no kind, for one of memory or of the values', async (t) => {
+t.test('takes an error of the appender, which has no kind, for one of memory, disk or values', async (t) => {
   const kindOf = (message: string) => failureOf(errorOfAppender(new Error(message)))
   t.equal(
     kindOf('Failed to append: could not allocate block of size 57.2 MiB (1 KiB/60 MiB used)'),
+    'transient',
+  )
+  // Seen on a full disk.
+  t.equal(
+    kindOf(
+      'Failed to append: Could not write file "/d/events.duckdb.tmp/duckdb_temp": No space left on device',
+    ),
     'transient',
   )
   t.equal(kindOf('Failed to append: NOT NULL constraint failed: event.properties'), 'poison')
