@@ -37,6 +37,16 @@ t.test('decodes whatever lz-string encodes', async (t) => {
   t.pass('2000 texts')
 })
 
+t.test('decodes texts of every length, where the limit leaves no room behind them', async (t) => {
+  for (const pattern of ['a', 'ab', 'abcdefg', 'abcdefgh', 'äbc€', '0123456789abcdefghijklmnopqrstuvwxyz']) {
+    const texts = Array.from({ length: 200 }, (_, length) => pattern.repeat(length).slice(0, length))
+    t.same(
+      texts.map((text) => decode(compress(text), Buffer.byteLength(text))),
+      texts,
+    )
+  }
+})
+
 t.test('decodes long bodies, past every width of the dictionary they need', async (t) => {
   const events = Array.from({ length: 20_000 }, (_, index) => ({
     event: `e${index}`,
