@@ -1,4 +1,5 @@
-// Which events an export wants, as SQL over the view `events`: names to include or leave out, and property filters.
+// Which events or persons an export wants, as SQL over their rows: names of events to include or leave out, and filters
+// of properties.
 
 import { ServiceError } from '../errors.ts'
 import {
@@ -14,8 +15,13 @@ import type { GivenConfig } from './destination.ts'
 export function eventConditions(config: GivenConfig, filters: unknown, parameters: Parameters): string[] {
   return [
     ...nameConditions(config, parameters),
-    ...readFilters(filters).map((filter) => propertyCondition(filter, parameters)),
+    ...readFilters(filters, 'event').map((filter) => propertyCondition(filter, parameters)),
   ]
+}
+
+/** The same for rows of persons. */
+export function personConditions(filters: unknown, parameters: Parameters): string[] {
+  return readFilters(filters, 'person').map((filter) => propertyCondition(filter, parameters))
 }
 
 /** Of these, what can be told without reading properties. */
@@ -34,29 +40,25 @@ function namesOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
+type Owner = 'event' | 'person'
+
 /** A list of filters as PostHog's clients write it, `{type: 'AND', values: [...]}` around it or not. */
-function readFilters(filters: unknown): PropertyFilter[] {
+function readFilters(filters: unknown, owner: Owner): PropertyFilter[] {
   if (filters === null || filters === undefined) return []
   if (!Array.isArray(filters)) {
     const group = filters as { type?: unknown; values?: unknown } // JSON that is no list
     const isEmpty = typeof filters === 'object' && Object.keys(filters).length === 0
     if (isEmpty) return []
-    if (typeof filters !== 'object' || group.type !== 'AND') throw unreadable()
-    return readFilters(group.values)
+    if (typeof filters !== 'object' || group.type !== 'AND') throw unreadable(owner)
+    return readFilters(group.values, owner)
   }
   return filters.flatMap((filter: unknown) => {
-    if (typeof filter !== 'object' || filter === null) throw unreadable()
-    const {
-      key,
-      value = null,
-      operator = 'exact',
-      type = 'event',
-      values,
-    } = filter as Record<string, unknown> // JSON's
-    if (type === 'AND') return readFilters(values)
+    if (typeof filter !== 'object' || filter === null) throw unreadable(owner)
+    const { key, value = null, operator = 'exact', type = owner, values } = filter as Record<string, unknown> // JSON's
+    if (type === 'AND') return readFilters(values, owner)
     const known = propertyOperators.find((one) => one === operator)
-    if (typeof key !== 'string' || type !== 'event' || known === undefined || !isValue(value))
-      throw unreadable()
+    if (typeof key !== 'string' || type !== owner || known === undefined || !isValue(value))
+      throw unreadable(owner)
     return { key, operator: known, value }
   })
 }
@@ -66,10 +68,10 @@ function isValue(value: unknown): value is PropertyValue | readonly PropertyValu
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-function unreadable(): ServiceError {
+function unreadable(owner: Owner): ServiceError {
   const detail =
     'The filters of this export cannot be used: expected a list of {key, value, operator, type}, where type is ' +
-    `event and operator one of ${propertyOperators.join(', ')}.`
+    `${owner} and operator one of ${propertyOperators.join(', ')}.`
   return new ServiceError('invalid_input', { detail, attr: 'filters' })
 }
 

@@ -1,5 +1,5 @@
-// What goes together with a model: queries and filters are of events, and so is what an HTTP destination takes. Filters
-// are accepted wherever PostHog does, and have no effect on what they cannot be applied to.
+// What goes together with a model: queries are of events, filters of events or persons, and an HTTP destination takes
+// events. Filters are accepted wherever PostHog does, and have no effect on what they cannot be applied to.
 
 import { ServiceError } from '../errors.ts'
 import type { Model } from './delivery.ts'
@@ -28,7 +28,8 @@ export function checkModel({ model, destination_type, hogql_query }: ModelUse): 
 /** A sentence for the export's log about what has no effect; null when everything has. */
 export function remarkOf({ model, filters }: Pick<ModelUse, 'model' | 'filters'>): string | null {
   const isEmpty = filters === null || Object.keys(Object(filters)).length === 0
-  return model === 'events' || isEmpty ? null : `The filters have no effect on ${model}: they are for events.`
+  if (model !== 'sessions' || isEmpty) return null
+  return 'The filters have no effect on sessions: they are for events and persons.'
 }
 
 function fault(attr: string, detail: string): ServiceError {

@@ -10,6 +10,7 @@
 
 import type { TenantSql } from '../api/tenant-sql.ts'
 import type { CopiedPage } from '../events/copied-rows.ts'
+import { Parameters } from '../events/property-filter.ts'
 import {
   type ChangedId,
   type ChangedStretch,
@@ -18,6 +19,7 @@ import {
   readRows,
 } from './changed-persons.ts'
 import { pagesOf } from './copied-pages.ts'
+import { personConditions } from './event-conditions.ts'
 import {
   chunkRowsMax,
   type EventsStore,
@@ -27,9 +29,9 @@ import {
   type Taken,
 } from './extraction.ts'
 
-const sql = `select project_id::bigint as team_id, distinct_id, person_id, properties, person_distinct_id_version,
+const select = `select project_id::bigint as team_id, distinct_id, person_id, properties, person_distinct_id_version,
   person_version, created_at, changed_at as _inserted_at, is_deleted
-  from temp.main.copied_exported_person order by distinct_id`
+  from temp.main.copied_exported_person`
 
 export function openPersonsExtraction(
   store: EventsStore,
@@ -43,8 +45,18 @@ export function openPersonsExtraction(
     from: stretchStart ?? '0',
     to: isNewest ? null : stretchEnd,
   }
+  const parameters = new Parameters()
+  const conditions = personConditions(subject.filters, parameters)
+  const { values } = parameters
+  // Who is deleted has no properties, and is told of to whoever may have been told of them before.
+  const where = conditions.length === 0 ? '' : `where is_deleted or (${conditions.join(' and ')})`
+  const sql = `${select} ${where} order by distinct_id`
   return {
-    count: () => tenant.snapshot((session) => countChanged(session, stretch)),
+    async count() {
+      // Properties are looked at when rows are taken.
+      if (conditions.length > 0) return null
+      return await tenant.snapshot((session) => countChanged(session, stretch))
+    },
     async next(cursor, path, signal) {
       let chunk: readonly ChangedId[] = []
       let isLast = true
@@ -59,9 +71,9 @@ export function openPersonsExtraction(
           }
         })
       const copies = { projectId, tables: ['exported_person'], fill } as const
-      const extracted = await extractWith(store, { sql, values: [], path, format }, signal, copies)
+      const extracted = await extractWith(store, { sql, values, path, format }, signal, copies)
       const taken: Taken = {
-        extracted: chunk.length > 0 ? extracted : null,
+        extracted: extracted.rowCount > 0 ? extracted : null,
         cursor: chunk.at(-1)?.distinct_id ?? cursor ?? '',
         isLast,
       }

@@ -16,9 +16,10 @@ t.test('persons and sessions go where rows are kept, and as they are', async (t)
     t.throws(() => checkModel({ ...plain, ...use }), { code: 'invalid_input', attr, detail })
 })
 
-t.test('filters of persons are remarked on', async (t) => {
+t.test('filters of sessions are remarked on', async (t) => {
   const filters = [{ key: 'a' }]
-  t.equal(remarkOf({ ...plain, filters }), 'The filters have no effect on persons: they are for events.')
-  t.equal(remarkOf({ model: 'events', filters }), null)
-  for (const none of [null, [], {}]) t.equal(remarkOf({ ...plain, filters: none }), null)
+  const remark = 'The filters have no effect on sessions: they are for events and persons.'
+  t.equal(remarkOf({ model: 'sessions', filters }), remark)
+  for (const model of ['events', 'persons'] as const) t.equal(remarkOf({ model, filters }), null)
+  for (const none of [null, [], {}]) t.equal(remarkOf({ model: 'sessions', filters: none }), null)
 })

@@ -43,6 +43,41 @@ t.test('a run takes whom an id belongs to when the person or the id changed in i
   t.strictSame(told(world, '16:00'), [])
 })
 
+t.test('filters choose persons by their properties, and hide nobody who is deleted', async (t) => {
+  const world = await openExportsWorld(t)
+  const persons = await openPersons(t, world)
+  const filters = [{ key: 'n', value: 1, operator: 'gt', type: 'person' }]
+  await world.makeExport({ model: 'persons', filters })
+  for (const [id, n] of [
+    ['ada', 1],
+    ['bob', 2],
+    ['cy', 3],
+    ['dan', 0],
+    ['eve', 5],
+  ] as const) {
+    await persons.set(id, { n })
+  }
+  world.at(60)
+  const [run] = await world.settle()
+  t.match(run, { status: 'Completed', records_completed: 3, records_total_count: null })
+  t.strictSame(told(world, '13:00'), ['bob 2', 'cy 3', 'eve 5'])
+  await persons.delete('bob')
+  await persons.set('dan', { n: 4 })
+  world.at(120)
+  await world.settle()
+  t.strictSame(told(world, '14:00'), ['bob deleted', 'dan 4'])
+})
+
+t.test('filters of events fail an export of persons', async (t) => {
+  const world = await openExportsWorld(t)
+  const persons = await openPersons(t, world)
+  await world.makeExport({ model: 'persons', filters: [{ key: 'n', value: 1, type: 'event' }] })
+  await persons.set('ada', { n: 1 })
+  world.at(60)
+  const [run] = await world.settle()
+  t.match(run, { status: 'Failed', latest_error: /where type is person/ })
+})
+
 t.test('rows carry versions that grow, and the time of their last change', async (t) => {
   const world = await openExportsWorld(t)
   const persons = await openPersons(t, world)
