@@ -180,7 +180,8 @@ async function planBackfill(rooms: PlanRooms, backfill: BackfillRow, nowMs: numb
   // What one interval could not be exported with, the next one would meet as well.
   if (row.worst !== null) return endBackfill(postgres, backfill.id, row.worst, nowMs)
   const next = nextOf(row, backfill, msOf(row.last_end))
-  if (next === null) return endBackfill(postgres, backfill.id, 'Completed', nowMs)
+  const total = totalOf(row, backfill)
+  if (next === null) return endBackfill(postgres, backfill.id, 'Completed', nowMs, total)
   const { startMs, endMs } = next
   const { start, end } = await pastStretch(rooms, row, next)
   return postgres.transaction(async (session) => {
@@ -188,7 +189,7 @@ async function planBackfill(rooms: PlanRooms, backfill: BackfillRow, nowMs: numb
       `update batch_export_backfill set status = 'Running', last_updated_at = to_timestamp($2),
          total_runs = coalesce($3, total_runs)
        where id = $1 and status = any ($4)`,
-      [backfill.id, nowMs / 1000, totalOf(row, backfill), openStatuses],
+      [backfill.id, nowMs / 1000, total, openStatuses],
     )
     if (rowCount === 0) return 0
     await insertRun(session, row, { startMs, endMs, start, end, backfillId: backfill.id }, nowMs)
@@ -238,11 +239,19 @@ export async function planAnew(
   return (session) => insertRun(session, row, { ...span, ...stretch, backfillId: run.backfill_id }, nowMs)
 }
 
-async function endBackfill(postgres: Session, id: string, status: string, nowMs: number): Promise<number> {
+/** `total` is how many runs it was to have; null when that is told already. */
+async function endBackfill(
+  postgres: Session,
+  id: string,
+  status: string,
+  nowMs: number,
+  total: number | null = null,
+): Promise<number> {
   await postgres.query(
-    `update batch_export_backfill set status = $2, finished_at = to_timestamp($3), last_updated_at = to_timestamp($3)
+    `update batch_export_backfill set status = $2, finished_at = to_timestamp($3), last_updated_at = to_timestamp($3),
+       total_runs = coalesce($5, total_runs)
      where id = $1 and status = any ($4)`,
-    [id, status, nowMs / 1000, openStatuses],
+    [id, status, nowMs / 1000, openStatuses, total],
   )
   return 0
 }

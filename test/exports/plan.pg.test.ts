@@ -117,6 +117,17 @@ t.test('a backfill exports whole intervals again, what was stored in them, and e
   t.strictSame(world.recorder.column('uuid'), uuids(2, 3))
 })
 
+t.test('a backfill of an interval that has not ended has nothing to do, and says so', async (t) => {
+  const world = await openExportsWorld(t)
+  const id = await world.makeExport()
+  world.at(70)
+  const backfill = await world.backfill(id, '2024-05-01T13:05:00Z', '2024-05-01T13:06:00Z')
+  await world.postgres.query('update batch_export_backfill set total_runs = 1')
+  await world.settle()
+  const { rows } = await world.postgres.query('select id, status, total_runs from batch_export_backfill')
+  t.match(rows, [{ id: backfill, status: 'Completed', total_runs: 0 }])
+})
+
 t.test('a backfill ends with the first interval that cannot be exported', async (t) => {
   const world = await openExportsWorld(t)
   await world.ingest({ rows: plainRows(1, 1) })
