@@ -79,15 +79,11 @@ export class Pacing {
   }
 
   /**
-   * Runs `read` on `connection`, paced when `isPaced` or when events came in a moment ago. `restedMs` says how long
+   * Runs `read` on `connection`, paced when events came in a moment ago. `restedMs` says how long
    * it has rested so far.
    */
-  async run<T>(
-    connection: DuckDBConnection,
-    isPaced: boolean,
-    read: (restedMs: () => number) => Promise<T>,
-  ): Promise<T> {
-    if (!isPaced && !this.#givingWay.isWanted) {
+  async run<T>(connection: DuckDBConnection, read: (restedMs: () => number) => Promise<T>): Promise<T> {
+    if (!this.#givingWay.isWanted) {
       await this.#makeViews(connection, null)
       return await read(() => 0)
     }

@@ -137,7 +137,7 @@ export class Readers {
         await this.#pacing.prepare(connection)
         return await read(connection)
       }
-      return await this.#pacing.run(connection, reader === 'exports', (rested) => {
+      return await this.#pacing.run(connection, (rested) => {
         restedMs = rested
         return read(connection)
       })
