@@ -1,5 +1,5 @@
-// The judgement on an export of everything: each event that was stored up to the run's boundary is in its files
-// exactly once and says what the store does. Both sides are DuckDB's: what it reads back from Parquet, and its store.
+// The judgement on an export of everything: each event that was stored up to the run's boundary is in its files, or its
+// table, exactly once and says what the store does. Both sides are DuckDB's: what it reads back, and its store.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,27 +23,79 @@ export interface ExportedFiles {
   object(key: string): Promise<Buffer>
 }
 
-const contents = 'hash(event, distinct_id, epoch_us(timestamp), elements_chain, properties::varchar)'
+interface Place {
+  readonly dataDir: string
+  readonly folder: string
+}
+
+/** As stored: `$group_N` comes to properties with `$groups` when they are exported, and prints them anew. */
+const withoutGroups = [0, 1, 2, 3, 4].map((index) => `"$group_${index}":null`).join(',')
+const properties = `case when contains(properties::varchar, '"$groups"')
+  then json_merge_patch(properties::json, '{${withoutGroups}}')::varchar else properties::varchar end`
+const contents = `hash(event, distinct_id, epoch_us(timestamp), elements_chain, ${properties})`
 
 /** Compares the Parquet files below `<prefix>/` with the store of a server that has ended. `folder` is for one file. */
 export async function judgeArrived(
-  place: { readonly dataDir: string; readonly folder: string },
+  place: Place,
   files: ExportedFiles,
   { prefix, stretchEnd }: { readonly prefix: string; readonly stretchEnd: string },
 ): Promise<ArrivedVerdict> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  try {
-    await connection.run('create table arrived (uuid uuid, contents ubigint)')
+  return judge(place, stretchEnd, contents, async (connection) => {
     const path = join(place.folder, 'arrived.parquet')
     for (const key of (await files.keys()).filter((one) => isFileOf(prefix, one))) {
       writeFileSync(path, await files.object(key))
       await connection.run(`insert into arrived select uuid::uuid, ${contents} from read_parquet('${path}')`)
       rmSync(path)
     }
-    await connection.run(`attach '${join(place.dataDir, 'events.duckdb')}' as store (read_only)`)
+  })
+}
+
+/** Rows of a table as JSON, one a line: uuid, event, distinct_id, micros, elements_chain. */
+export async function judgeTable(place: Place, lines: string, stretchEnd: string): Promise<ArrivedVerdict> {
+  // The database prints JSON in its own way.
+  const compared = 'hash(event, distinct_id, epoch_us(timestamp), elements_chain)'
+  return judge(place, stretchEnd, compared, async (connection) => {
+    const path = join(place.folder, 'arrived.jsonl')
+    writeFileSync(path, lines)
     await connection.run(
-      `create table expected as select uuid, ${contents} as contents from store.event
+      `insert into arrived select uuid, hash(event, distinct_id, micros, elements_chain)
+       from read_json('${path}', format = 'newline_delimited', columns = {uuid: 'uuid', event: 'varchar',
+         distinct_id: 'varchar', micros: 'bigint', elements_chain: 'varchar'})`,
+    )
+    rmSync(path)
+  })
+}
+
+/** How many events the store has behind a boundary, but for those of this name. */
+export async function countBehind(dataDir: string, stretchEnd: string, besides: string): Promise<number> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    await connection.run(`attach '${join(dataDir, 'events.duckdb')}' as store (read_only)`)
+    const read = await connection.runAndReadAll(
+      `select count(*) from store.event where event <> '${besides}' and not (${isBefore(stretchEnd)})`,
+    )
+    return Number(read.getRows()[0]?.[0])
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+async function judge(
+  { dataDir }: Place,
+  stretchEnd: string,
+  compared: string,
+  load: (connection: DuckDBConnection) => Promise<void>,
+): Promise<ArrivedVerdict> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    await connection.run('create table arrived (uuid uuid, contents ubigint)')
+    await load(connection)
+    await connection.run(`attach '${join(dataDir, 'events.duckdb')}' as store (read_only)`)
+    await connection.run(
+      `create table expected as select uuid, ${compared} as contents from store.event
        where ${isBefore(stretchEnd)}`,
     )
     return await compare(connection)

@@ -62,9 +62,14 @@ export class ExportRuns {
     const place = { bucket_name: s3Bucket, region: 'us-east-1', prefix, endpoint_url: this.s3.endpoint }
     const format = { file_format: 'Parquet', compression: 'zstd', max_file_size_mb: 128 }
     const destination = { type: 'S3', config: { ...place, ...format, ...s3Keys } }
-    const made = await this.#post(path, { name: prefix, interval: 'hour', paused: true, destination })
+    const made = await postTo(this.#server, path, {
+      name: prefix,
+      interval: 'hour',
+      paused: true,
+      destination,
+    })
     const span = { start_at: null, end_at: new Date().toISOString() }
-    await this.#post(`${path}${made.id}/backfills/`, span)
+    await postTo(this.#server, `${path}${made.id}/backfills/`, span)
     let isCancelled = false
     const run = await waitFor(
       `the export ${prefix}`,
@@ -73,7 +78,7 @@ export class ExportRuns {
         const row = await this.#runOf(made.id)
         if (row !== null && row.finished_at === null && isOver() && !isCancelled) {
           isCancelled = true
-          await this.#post(`${path}${made.id}/runs/${row.id}/cancel/`, {})
+          await postTo(this.#server, `${path}${made.id}/runs/${row.id}/cancel/`, {})
         }
         return row?.finished_at == null ? null : row
       },
@@ -103,15 +108,19 @@ export class ExportRuns {
     )
     return rows[0] ?? null
   }
+}
 
-  async #post(path: string, body: object): Promise<{ readonly id: string }> {
-    const { port, personalApiKey } = this.#server
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${personalApiKey}` },
-      body: JSON.stringify(body),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return (await response.json()) as { id: string } // as management answers
-  }
+/** Asks the management API of a server for something new. */
+export async function postTo(
+  { port, personalApiKey }: Pick<ServerProcess, 'port' | 'personalApiKey'>,
+  path: string,
+  body: object,
+): Promise<{ readonly id: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${personalApiKey}` },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as { id: string } // as management answers
 }

@@ -11,6 +11,7 @@ import { bulk } from './bulk.ts'
 import { crash } from './crash.ts'
 import { decide } from './decide.ts'
 import { diskFull } from './disk-full.ts'
+import { exportCrash } from './export-crash.ts'
 import { exports } from './exports.ts'
 import { growth } from './growth.ts'
 import { identity } from './identity.ts'
@@ -46,6 +47,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   mixed,
   lists,
   exports,
+  exportcrash: exportCrash,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -40,6 +40,13 @@ t.test('an export of what was stored keeps every promise', async (t) => {
   t.strictSame(await judged(t, ''), [])
 })
 
+t.test('what comes to events when they are exported is no change', async (t) => {
+  const properties = '{"$groups":{"company":"acme"},"n":1.50,"$group_0":'
+  const sql = (table: string, group: string) =>
+    `update ${table} set properties = '${properties}${group}}' where ${sixth}`
+  t.strictSame(await judged(t, `${sql('event', '"as sent"')}; ${sql('exported', '"acme"')}`), [])
+})
+
 const faults = [
   ['a missing event', `delete from exported where ${sixth}`, '1 stored events were not exported'],
   [

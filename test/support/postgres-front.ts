@@ -1,5 +1,5 @@
-// The run's Postgres over TCP on loopback, for tests of calls to a server that is somewhere else: with TLS, without,
-// or with silence after so many bytes. The server itself listens on a socket in its folder.
+// A Postgres over TCP on loopback, for tests and the bench, which call it as a server that is somewhere else: with TLS,
+// without, or with silence after so many bytes. The server itself listens on a socket in its folder.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -20,12 +20,24 @@ export interface PostgresFront {
 /** SSLRequest of the protocol: its length, and a version that is none. */
 const tlsRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
+type Tls = boolean | { readonly cert: string; readonly key: string }
+
 /** Starts a front of the server of `connectionString`; it ends with the test. */
 export async function startPostgresFront(
   t: Test,
   connectionString: string,
-  tls: boolean | { readonly cert: string; readonly key: string } = false,
+  tls: Tls = false,
 ): Promise<PostgresFront> {
+  const front = await openPostgresFront(connectionString, tls)
+  t.teardown(() => front.close())
+  return front
+}
+
+/** Starts a front of the server of `connectionString`. */
+export async function openPostgresFront(
+  connectionString: string,
+  tls: Tls = false,
+): Promise<PostgresFront & { close(): void }> {
   const folder = new URL(connectionString.replace('@/', '@unused/')).searchParams.get('host')
   const sockets = new Set<Socket>()
   let connections = 0
@@ -65,16 +77,16 @@ export async function startPostgresFront(
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
   const { port } = server.address() as AddressInfo // it listens on TCP
-  const front: PostgresFront = {
+  const front = {
     port,
     connections: () => connections,
     silentAfter: Number.POSITIVE_INFINITY,
-    refusal: null,
+    refusal: null as string | null,
+    close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
   }
   return front
 }
