@@ -84,16 +84,21 @@ export class RunWorker {
   /** Works on a run until it has ended or was put off. Errors: postgres_unavailable. */
   async work(runId: string): Promise<RunRow | null> {
     const { postgres } = this.#options
-    const run = await loadRun(postgres, runId)
-    if (run === null || !isOpen(run)) return null
-    const isTaken = [...this.#active.values()].some((active) => this.#isApart(active.run, run))
+    const found = await loadRun(postgres, runId)
+    if (found === null || !isOpen(found)) return null
+    const isTaken = [...this.#active.values()].some((active) => this.#isApart(active.run, found))
     if (isTaken || this.#active.has(runId) || this.#isClosing) {
-      await addJob(postgres, jobOf(runId, run.batch_export_id, run.backfill_id), besideMs)
+      await addJob(postgres, jobOf(runId, found.batch_export_id, found.backfill_id), besideMs)
       return null
     }
     const stop = new AbortController()
-    this.#active.set(runId, { run, stop })
+    this.#active.set(runId, { run: found, stop })
+    let run = found
     try {
+      // Another that it has to know of may have ended between the answer and now.
+      const current = await loadRun(postgres, runId)
+      if (current === null || !isOpen(current)) return null
+      run = current
       await this.#end(run, await attemptRun(this.#options, run, stop.signal))
     } catch (error) {
       await this.#setBack(run, error)

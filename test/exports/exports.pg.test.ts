@@ -1,5 +1,7 @@
 import t from 'tap'
+import type { Session } from '../../src/postgres/pool.ts'
 import { plainRows, uuidOf } from '../events/make-batch.ts'
+import { until } from '../support/until.ts'
 import { openExportsWorld } from './world.ts'
 
 const uuids = (...numbers: number[]): string[] => numbers.map(uuidOf)
@@ -60,6 +62,33 @@ t.test('intervals that end while the server is down are exported when it is back
   t.strictSame(await world.statuses(), ['Completed', 'Completed', 'Completed'])
   t.strictSame([...world.recorder.files.keys()].length, 2)
   t.strictSame(world.recorder.column('uuid'), uuids(1, 2))
+})
+
+t.test('a run knows of another of its interval that has ended while it was looked up', async (t) => {
+  let isHeld = false
+  const world = await openExportsWorld(t, {}, (postgres) => {
+    const query: Session['query'] = async (sql, params) => {
+      const result = await postgres.query<never>(sql, params)
+      const [row] = result.rows as readonly {
+        readonly backfill_id?: string
+        readonly has_forerunner?: boolean
+      }[]
+      if (row?.has_forerunner === undefined || row.backfill_id === null || isHeld) return result
+      isHeld = true
+      await until(async () => (await world.statuses()).includes('Completed'))
+      return result
+    }
+    return { ...postgres, query }
+  })
+  world.recorder.isTable = true
+  const id = await world.makeExport({ end_at: '2024-05-01T14:00:00Z' })
+  await world.ingest({ rows: plainRows(1, 7) })
+  world.at(60)
+  await world.backfill(id, '2024-05-01T12:00:00Z', '2024-05-01T13:00:00Z')
+  await world.settle()
+  t.strictSame(await world.statuses(), ['Completed', 'Completed'])
+  t.ok(isHeld)
+  t.strictSame(world.recorder.column('uuid').sort(), uuids(1, 2, 3, 4, 5, 6, 7))
 })
 
 t.test('what is closed while it opens listens to nothing afterwards', async (t) => {
