@@ -14,8 +14,8 @@ interface ModelledEvent {
   isDeleted: boolean
 }
 
-/** Numbers of events and persons over all histories of this process. */
-let eventCount = 0
+/** Of all histories of this process: one may export the hours of those before it once more. */
+const events: ModelledEvent[] = []
 let personCount = 0
 
 export class ModelledExport {
@@ -58,7 +58,6 @@ export class ModelledExport {
 
 export class HistoryModel {
   readonly exports: ModelledExport[] = []
-  readonly #events: ModelledEvent[] = []
   readonly #persons = [++personCount, ++personCount, ++personCount]
   minute: number
 
@@ -79,24 +78,26 @@ export class HistoryModel {
     this.minute += minutes
   }
 
-  bornId(person: number): string {
-    return uuidOf(0xda0000 + this.#persons[person]!)
+  bornId(place: number): string {
+    return bornIdOf(this.#persons[place]!)
   }
 
-  /** Stores so many events of a person and returns the number of the first. */
-  store(count: number, person: number): number {
-    const first = eventCount + 1
+  /** Stores so many events of one of three persons and returns the number of the first. */
+  store(count: number, place: number): number {
+    const first = events.length + 1
+    const person = this.#persons[place]!
     for (let left = count; left > 0; left--)
-      this.#events.push({ uuid: uuidOf(++eventCount), person, minute: this.minute, isDeleted: false })
+      events.push({ uuid: uuidOf(events.length + 1), person, minute: this.minute, isDeleted: false })
     return first
   }
 
-  /** Returns the id that they were born to; what comes is born to another. */
-  deleteEventsOf(person: number): string {
-    const bornId = this.bornId(person)
-    for (const event of this.#events) if (event.person === person) event.isDeleted = true
-    this.#persons[person] = ++personCount
-    return bornId
+  /** Deletes the person of an event. Returns the id that its events were born to; what comes is born to another. */
+  deleteEventsLike(uuid: string): string {
+    const person = events.find((event) => event.uuid === uuid)?.person ?? 0
+    for (const event of events) if (event.person === person) event.isDeleted = true
+    const at = this.#persons.indexOf(person)
+    if (at >= 0) this.#persons[at] = ++personCount
+    return bornIdOf(person)
   }
 
   /** Hours that are wanted and that no run has completed. */
@@ -114,9 +115,9 @@ export class HistoryModel {
   /** What is wrong with what an export has brought. */
   faultsOf(one: ModelledExport, counts: ReadonlyMap<string, number>): string[] {
     const faults: string[] = []
-    const known = new Set(this.#events.map(({ uuid }) => uuid))
+    const known = new Set(events.map(({ uuid }) => uuid))
     for (const uuid of counts.keys()) if (!known.has(uuid)) faults.push(`${uuid} is another's`)
-    for (const { uuid, minute, isDeleted } of this.#events) {
+    for (const { uuid, minute, isDeleted } of events) {
       const count = counts.get(uuid) ?? 0
       const isWanted = one.wanted.has(hourOf(minute))
       if (!isWanted && count > 0) faults.push(`${one.kind} has ${uuid} of an hour that it is not to take`)
@@ -152,6 +153,10 @@ export class HistoryModel {
   }
 }
 
+function bornIdOf(person: number): string {
+  return uuidOf(0xda0000 + person)
+}
+
 function isOfHour({ data_interval_start, data_interval_end }: RunRow, start: number): boolean {
   const at = (minute: number): number => noonMs + minute * minuteMs
   return (
@@ -163,4 +168,8 @@ function isOfHour({ data_interval_start, data_interval_end }: RunRow, start: num
 /** The minute at which the hour of a minute began. */
 function hourOf(minute: number): number {
   return Math.floor(minute / hourMinutes) * hourMinutes
+}
+
+export function momentOf(minute: number): string {
+  return new Date(noonMs + minute * minuteMs).toISOString()
 }

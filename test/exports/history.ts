@@ -6,8 +6,8 @@ import { createRandom, type Random } from '../../bench/random.ts'
 import { DeliveryError } from '../../src/exports/delivery.ts'
 import { plainRows, type RowInput } from '../events/make-batch.ts'
 import { until } from '../support/until.ts'
-import { HistoryModel, hourMinutes, type ModelledExport } from './history-model.ts'
-import { destinationOf, type LedgerKind, type Ledgers, ledgerKinds, type Step } from './ledger.ts'
+import { HistoryModel, hourMinutes, type ModelledExport, momentOf } from './history-model.ts'
+import { destinationOf, type LedgerKind, type Ledgers, ledgerKinds, type Step, uuidsOf } from './ledger.ts'
 import type { MortalPostgres } from './mortal-postgres.ts'
 import { type ExportsWorld, minuteMs, noonMs } from './world.ts'
 
@@ -65,14 +65,14 @@ class History {
       ...Array(3).fill(() => this.#fail()),
       ...Array(2).fill(() => this.#crash()),
       () => this.#again(),
-      () => this.#restart(),
+      ...Array(2).fill(() => this.#restart()),
+      ...Array(2).fill(() => this.#change()),
+      ...Array(2).fill(() => this.#deleteEvents()),
       () => this.#pause(),
       () => this.#unpause(),
       () => this.#cancel(),
-      () => this.#change(),
       () => this.#retry(),
       () => this.#backfill(),
-      () => this.#deleteEvents(),
       () => this.#replaceExport(),
     ] as const
     for (let step = 0; step < stepsMax; step++) await this.#random.pick(happenings)()
@@ -149,12 +149,12 @@ class History {
   }
 
   /** The next chunk of an export meets `then` on its way. */
-  #atNextChunk(one: ModelledExport, then: () => Promise<unknown>): void {
+  #atNextChunk(one: ModelledExport, then: (step: Step) => Promise<unknown>): void {
     const isKept = this.#random.next() < 0.5
     this.#armed = async (step) => {
       if (step.subject.exportId !== one.id || step.isKept !== isKept) return
       this.#armed = null
-      await then()
+      await then(step)
     }
   }
 
@@ -173,7 +173,7 @@ class History {
   /** Takes the same events, and is changed: what it has delivered of a run does not go with the rest. */
   async #change(): Promise<void> {
     const one = this.#random.pick(this.#model.exports)
-    const include = this.#random.next() < 0.5 ? ['viewed'] : ['viewed', 'bought']
+    const include = this.#random.next() < 0.5 ? ['viewed'] : null
     this.told.push(`change ${one.kind}`)
     this.#atNextChunk(one, async () => {
       await this.#stage.world.postgres.query(
@@ -184,12 +184,12 @@ class History {
     })
   }
 
+  /** The person is deleted, with its events, whose event a chunk begins with. */
   async #deleteEvents(): Promise<void> {
-    const person = this.#random.below(3)
     const one = this.#random.pick(this.#model.exports)
-    this.told.push(`delete events of ${person} at a chunk of ${one.kind}`)
-    this.#atNextChunk(one, async () => {
-      await this.#stage.world.deleteEventsOf(this.#model.deleteEventsOf(person))
+    this.told.push(`delete a person at a chunk of ${one.kind}`)
+    this.#atNextChunk(one, async ({ chunk }) => {
+      await this.#stage.world.deleteEventsOf(this.#model.deleteEventsLike(uuidsOf(chunk)[0] ?? ''))
       throw new DeliveryError('temporary', 'Not now.')
     })
   }
@@ -244,8 +244,12 @@ class History {
     await this.#begin(one.kind)
   }
 
+  /** Time may pass meanwhile, and an export be paused before anybody has looked what is due. */
   async #restart(): Promise<void> {
     this.told.push('restart')
+    await this.#stage.world.exports.close()
+    if (this.#random.next() < 0.5) await this.#pass()
+    if (this.#random.next() < 0.5) await this.#pause()
     await this.#stage.world.restart()
   }
 
@@ -257,7 +261,7 @@ class History {
     postgres.dieAfter(statements)
     await until(async () => {
       await world.exports.tick().catch(() => {}) // dead
-      return postgres.isDead || (await this.#openCount()) === 0
+      return postgres.isDead || (await world.isSettled())
     })
     if (postgres.isDead) await world.restart(() => postgres.dieAfter(Number.POSITIVE_INFINITY))
     else postgres.dieAfter(Number.POSITIVE_INFINITY)
@@ -269,16 +273,8 @@ class History {
     await until(async () => {
       await world.exports.tick()
       await world.hurry()
-      return (await this.#openCount()) === 0
+      return await world.isSettled()
     }, 60_000)
-  }
-
-  async #openCount(): Promise<number> {
-    const { rowCount } = await this.#stage.world.postgres.query(
-      `select from batch_export_run where finished_at is null
-       union all select from batch_export_backfill where finished_at is null`,
-    )
-    return rowCount
   }
 
   /** Ends the last hour with nothing in the way, and retries what has ended badly, as somebody would. */
@@ -296,8 +292,4 @@ class History {
     }
     throw new Error('what has failed cannot be repaired')
   }
-}
-
-function momentOf(minute: number): string {
-  return new Date(noonMs + minute * minuteMs).toISOString()
 }

@@ -10,10 +10,14 @@ import type {
   RunSubject,
   StagedChunk,
 } from '../../src/exports/delivery.ts'
+import type { DestinationConfig } from '../../src/exports/destination.ts'
 
 export const ledgerKinds = ['files', 'table', 'stream'] as const
 export type LedgerKind = (typeof ledgerKinds)[number]
 export type Ledgers = Readonly<Record<LedgerKind, Ledger>>
+
+/** Two events of a history. */
+const smallChunkBytes = 300
 
 export interface Step {
   readonly subject: RunSubject
@@ -43,8 +47,9 @@ export class Ledger implements Destination {
     return { kind: 'jsonl', compression: null } as const
   }
 
-  chunkBytesMax() {
-    return null
+  /** A change of the export moves where chunks end, and takes nothing from it. */
+  chunkBytesMax({ include_events }: DestinationConfig): number | null {
+    return include_events === null ? null : smallChunkBytes
   }
 
   /** How often each event is there. */
@@ -82,10 +87,7 @@ export class Ledger implements Destination {
   async #deliver(subject: RunSubject, chunk: StagedChunk, signal: AbortSignal): Promise<void> {
     await this.onStep({ subject, chunk, isKept: false })
     signal.throwIfAborted()
-    const lines = readFileSync(chunk.path, 'utf8').split('\n')
-    const uuids = lines
-      .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as { uuid: string }).uuid)
+    const uuids = uuidsOf(chunk)
     if (uuids.length !== chunk.recordCount) this.faults.push(`chunk ${chunk.index} is not what it says`)
     this.#keep(subject, chunk.index, uuids)
     await this.onStep({ subject, chunk, isKept: true })
@@ -143,6 +145,12 @@ export function destinationOf(kind: LedgerKind): Readonly<Record<string, unknown
     case 'stream':
       return { destination_type: 'NoOp', destination_config: {} }
   }
+}
+
+/** The events of a chunk, in their order. */
+export function uuidsOf({ path }: StagedChunk): string[] {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { uuid: string }).uuid)
 }
 
 function fileOf({ exportId, startMs, endMs }: RunSubject, index: number): string {

@@ -140,13 +140,18 @@ export class ExportsWorld {
   async settle(): Promise<RunRow[]> {
     await until(async () => {
       await this.exports.tick()
-      const { rows } = await this.postgres.query(
-        `select from batch_export_run where finished_at is null
-         union all select from batch_export_backfill where finished_at is null`,
-      )
-      return rows.length === 0
+      return this.isSettled()
     })
     return this.runs()
+  }
+
+  /** True when nothing is open. */
+  async isSettled(): Promise<boolean> {
+    const { rowCount } = await this.postgres.query(
+      `select from batch_export_run where finished_at is null
+       union all select from batch_export_backfill where finished_at is null`,
+    )
+    return rowCount === 0
   }
 
   /** Lets jobs wait no longer. */
