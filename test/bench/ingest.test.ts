@@ -2,7 +2,7 @@ import t from 'tap'
 import { ingest } from '../../bench/ingest.ts'
 import { checkPromises, rowOf } from '../crash/kept-promises.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(280_000)
 
 t.test('a short run verifies what it measures', async (t) => {
   const options = { workload: 'w9', samples: '1', requests: '2', 'even-seconds': '1', cores: 'none' }

@@ -73,11 +73,11 @@ t.test('a sender far over the limit reads its answer (case 31)', async (t) => {
 
 t.test('gzip that inflates past 160 MiB is refused quickly (case 11)', async (t) => {
   const bomb = gzipBomb(4096 * MiB)
-  const startMs = performance.now()
+  const spent = process.cpuUsage()
   const reply = await server.post('/e/', bomb, plainText)
   t.equal(reply.status, 413)
   t.match(reply.text, /^maximum event size exceeded: .*160 MiB/)
-  t.ok(performance.now() - startMs < 3000, 'stops at the limit')
+  t.ok(process.cpuUsage(spent).user < 3_000_000, 'stops at the limit')
 })
 
 t.test('gzip that inflates to exactly the limit is taken, one byte more is not (case 12)', async (t) => {
@@ -91,9 +91,9 @@ t.test('gzip that inflates to exactly the limit is taken, one byte more is not (
 
 t.test('lz64 that unfolds past the limit is refused quickly (case 18)', async (t) => {
   const bomb = lz64Bomb(100_000) // 5 GB
-  const startMs = performance.now()
+  const spent = process.cpuUsage()
   const reply = await server.post('/e/?compression=lz64', bomb, plainText)
   t.equal(reply.status, 413)
   t.match(reply.text, /^maximum event size exceeded: .*160 MiB/)
-  t.ok(performance.now() - startMs < 3000, 'stops at the limit')
+  t.ok(process.cpuUsage(spent).user < 3_000_000, 'stops at the limit')
 })

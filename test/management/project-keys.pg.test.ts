@@ -51,29 +51,18 @@ t.test('holds the projects of the database and writes its copy', async (t) => {
   t.match(readFileSync(file, 'utf8'), /^[0-9a-f]{8}\n\[\{"id":7,/)
 })
 
-t.test('sees a new, a changed and a deleted project within a second', async (t) => {
+t.test('is told of a new, a changed and a deleted project', async (t) => {
   const postgres = await freshPostgres(t)
   await addProject(postgres, 1, 'phc_a')
   const keys = await openKeys(t, postgres, join(t.testdir(), 'keys.snapshot'))
-  const seen = async (change: () => Promise<unknown>, condition: () => boolean): Promise<number> => {
-    await change()
-    const startMs = performance.now()
-    await until(condition)
-    return performance.now() - startMs
-  }
-  const created = await seen(
-    () => addProject(postgres, 2, 'phc_b'),
-    () => findProject(keys.snapshot(), 'phc_b') !== null,
-  )
-  const changed = await seen(
-    () => postgres.query('update project set anonymize_ips = true where id = 1'),
-    () => findProject(keys.snapshot(), 'phc_a')?.anonymizeIps === true,
-  )
-  const deleted = await seen(
-    () => postgres.query('delete from organization'),
-    () => findProject(keys.snapshot(), 'phc_a') === null,
-  )
-  t.ok(Math.max(created, changed, deleted) < 1_000, `${created}, ${changed}, ${deleted} ms`)
+  // Each of them long before everything is read again, which is once a minute.
+  await addProject(postgres, 2, 'phc_b')
+  await until(() => findProject(keys.snapshot(), 'phc_b') !== null)
+  await postgres.query('update project set anonymize_ips = true where id = 1')
+  await until(() => findProject(keys.snapshot(), 'phc_a')?.anonymizeIps === true)
+  await postgres.query('delete from organization')
+  await until(() => findProject(keys.snapshot(), 'phc_a') === null)
+  t.pass('all three')
 })
 
 t.test('asks the database for a key it does not hold', async (t) => {
