@@ -23,7 +23,7 @@ export interface PackedBody
 export type BodyOutcome =
   | {
       readonly kind: 'text'
-      /** Without byte order mark, not empty; valid UTF-8 unless it may be lossy. A view: never transfer its buffer. */
+      /** Without byte order mark, not empty; valid UTF-8 unless it may be lossy. A view, perhaps on the task's body. */
       readonly bytes: Bytes
       /** When the sender says in the query it sent the request, epoch ms. The body's own sent_at goes first. */
       readonly sentAtMs: number | null

@@ -5,6 +5,7 @@
 // written to columns from the spans found (event-capture). Measured costs are above the scanner.
 
 import { type ErrorCode, errorRow, isServiceError, ServiceError } from '../errors.ts'
+import { releaseMemory } from '../release-memory.ts'
 import { checkApiKey } from './api-key.ts'
 import { type BodyOutcome, openBody } from './body.ts'
 import type { CaptureOutcome, CaptureTask, DropReason } from './capture-task.ts'
@@ -29,7 +30,11 @@ const capture = new EventCapture()
 export function decodeCapture(task: CaptureTask): CaptureOutcome {
   try {
     const body = openBody(task)
-    return body.kind === 'refused' ? { ...body, projectId: null } : decodeBody(task, body)
+    if (body.kind === 'refused') return { ...body, projectId: null }
+    const outcome = decodeBody(task, body)
+    // What was inflated is nobody else's.
+    if (body.bytes.buffer !== task.body.buffer) releaseMemory(body.bytes.buffer)
+    return outcome
   } catch (error) {
     if (isServiceError(error)) return refused(error.code, error.detail, null)
     throw error

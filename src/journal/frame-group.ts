@@ -2,6 +2,7 @@
 // buffer; long ones are written from where they are. A copy of 32 KiB costs less than one more buffer in the call.
 
 import { alignTo8 } from '../lib/bytes.ts'
+import { releaseMemory } from '../release-memory.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import type { JournalPart, RecordKind } from './journal.ts'
 import {
@@ -56,6 +57,14 @@ export class FrameGroup {
   buffers(): readonly Uint8Array[] {
     this.#takeStaging()
     return this.#buffers
+  }
+
+  /** Gives the memory of long bodies back, once they are written: with them a lane held the last import for long. */
+  releaseBodies(): void {
+    for (const { buffer, byteLength } of this.#buffers) {
+      const isWhole = buffer !== this.#staging.buffer && byteLength === buffer.byteLength
+      if (isWhole && buffer instanceof ArrayBuffer) releaseMemory(buffer)
+    }
   }
 
   /**

@@ -179,6 +179,7 @@ export class LaneWriter {
     const chainCount = this.#fillGroup(active, acks)
     const startedMs = this.#clock.monotonicMs()
     active.write(group.buffers(), start)
+    group.releaseBodies()
     this.#commitMsTotal += this.#clock.monotonicMs() - startedMs
     this.#commitCount++
     killPoint(this.#options.killAt, 'after_fdatasync')

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { captured, dropsOf, now, propertiesOf, refusal, row, rows, task, warningsOf } from './tasks.ts'
@@ -298,4 +299,12 @@ t.test('stamps the envelope: size, beacon, project', async (t) => {
   t.same([outcome.beacon, outcome.projectId, outcome.decompressedBytes], [true, 1, 64])
   t.equal(now, 1714564800000)
   t.same(propertiesOf(event), { $ip: '203.0.113.7' })
+})
+
+t.test('gives the memory of a large inflated body back at once', async (t) => {
+  const text = `{"api_key":"phc_test","batch":[{"event":"e","distinct_id":"u"}${' '.repeat(50_000_000)}]}`
+  const body = new Uint8Array(gzipSync(text))
+  const before = process.memoryUsage().arrayBuffers
+  t.equal(captured('', { body, contentEncoding: 'gzip' }).eventCount, 1)
+  t.ok(process.memoryUsage().arrayBuffers - before < 10_000_000)
 })

@@ -34,6 +34,23 @@ t.test('commits queued chains in one group and large ones by reference', async (
   t.same(readAll(disk, lane, 1000).texts, texts)
 })
 
+t.test('gives the memory of long parts back once they are written', async (t) => {
+  const disk = new SimulatedDisk()
+  const { lane } = openLane(disk, { segmentBytes: 20_000_000, syncBytesMax: 1_000_000 })
+  const size = 5 * 1024 * 1024
+  const long = { ...part(''), payload: new Uint8Array(size).fill(0x61) }
+  const short = part('short')
+  lane.append(1, [long, short])
+  t.equal(lane.step(), true)
+  t.equal(long.payload.length, 0)
+  run(lane)
+  t.equal(short.payload.length, 5)
+  t.same(
+    readAll(disk, lane).texts.map((text) => text.length),
+    [size, 5],
+  )
+})
+
 t.test('writes long key and duplicate columns from where they are', async (t) => {
   const disk = new SimulatedDisk()
   const keys = Array.from({ length: 300_000 }, (_, i) => i + 1)
