@@ -1,8 +1,7 @@
 // The stages of ingestion, each measured alone. lz-string, which old SDKs pack lz64 with, stands beside our decoder.
 
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import lzString from 'lz-string'
 import { scanMoreElements } from '../src/capture/elements-scan.ts'
 import { scanEnvelope } from '../src/capture/envelope.ts'
@@ -11,11 +10,12 @@ import { decodeLz64 } from '../src/capture/lz64.ts'
 import { openScan } from '../src/capture/scan.ts'
 import { clearTape, createTape } from '../src/capture/span-tape.ts'
 import { Loader } from '../src/events/load.ts'
-import { applySchema } from '../src/events/schema.ts'
+import { openStore } from '../src/events/store.ts'
 import { bucketOf, flagPrefix, noSalt } from '../src/flags/bucket.ts'
 import type { Person } from '../src/identity/known.ts'
 import { openJournal } from '../src/journal/client.ts'
 import type { Journal } from '../src/journal/journal.ts'
+import { systemClock } from '../src/lib/clock.ts'
 import { foldBatch, knownPersons } from './identity.ts'
 import { type Spread, spreadOf } from './ingest-figures.ts'
 import { captured, inflatedBytesMax, type StageInput } from './stage-input.ts'
@@ -109,7 +109,7 @@ function createStages(input: StageInput, folder: string, journal: Journal): Reco
       for (const body of input.packed) captured(body)
     }),
     journal: { unit: 'event', prepare: async () => appendAll(input, journal) },
-    load: { unit: 'event', prepare: async () => await loadAll(input, join(folder, 'load.duckdb')) },
+    load: { unit: 'event', prepare: async () => await loadAll(input, join(folder, 'load')) },
     // The round that warms up makes the persons known.
     fold: perEvent(() => {
       for (const batch of input.batches) foldBatch(known, batch, persons)
@@ -156,19 +156,17 @@ function appendAll({ packed, eventCount }: StageInput, journal: Journal): () => 
   }
 }
 
-/** Loads all records into a new database in one transaction, commit and checkpoint included. */
+/** Loads all records into a new store in one transaction, commit and checkpoint included. */
 async function loadAll(
   { records, batches, eventCount }: StageInput,
-  path: string,
+  dataDir: string,
 ): Promise<() => Promise<number>> {
-  rmSync(path, { force: true })
-  const instance = await DuckDBInstance.create(path, {
-    storage_compatibility_version: 'latest',
-    threads: '2',
-    checkpoint_threshold: '1TB',
-  })
-  const connection = await instance.connect()
-  await applySchema(connection, 0)
+  rmSync(dataDir, { recursive: true, force: true })
+  mkdirSync(dataDir)
+  const memoryLimitBytes = 1024 * 1024 * 1024
+  const options = { dataDir, memoryLimitBytes, threads: 1, isJournalComplete: true, clock: systemClock }
+  const store = await openStore(options)
+  const connection = store.writer
   const loader = await Loader.open(connection)
   return async () => {
     await connection.run('begin')
@@ -178,8 +176,7 @@ async function loadAll(
     await connection.run('commit')
     await connection.run('checkpoint')
     loader.close()
-    connection.closeSync()
-    instance.closeSync()
+    store.close()
     return eventCount
   }
 }

@@ -3,6 +3,8 @@
 // step has a price of its own, whatever it applies, so the longer it took the longer is the pause: a consumer that has
 // less of the processor takes fewer and larger steps.
 // Whoever waits for a position is not made to wait (`hurry`); after a failure everybody is.
+//
+// Where a whole step's worth costs less than a part of it, a part waits for the rest when that is coming soon.
 
 import type { Clock } from '../lib/clock.ts'
 import { Backoff, type BackoffLimits } from './backoff.ts'
@@ -12,8 +14,10 @@ export interface PauseLimits extends BackoffLimits {
   readonly pauseMs: number
   /** The same after a step that took long. */
   readonly pauseMsMax: number
-  /** With more waiting there is no pause. */
+  /** With more waiting there is no pause, unless the caller says what a whole step is. */
   readonly waitingBytesMax: number
+  /** From the begin of a step, how long at most the next one waits for a whole step's worth. */
+  readonly gatherMsMax: number
 }
 
 /** From begin to begin, in times of what a step took: a consumer rests three quarters of the time. */
@@ -67,10 +71,19 @@ export class Pause {
     this.#backoff.failed()
   }
 
-  /** Milliseconds until the next step, with so many bytes of journal waiting; 0 or less: now. */
-  leftMs(waitingBytes: number): number {
+  /**
+   * Milliseconds until the next step, with so many bytes of journal waiting; 0 or less: now. With `wholeBytes` waiting
+   * there is no pause; with less, one for the rest of them if they go on coming as fast as since the last step began.
+   */
+  leftMs(waitingBytes: number, wholeBytes = 0): number {
     if (this.isFailing) return this.#backoff.leftMs()
-    if (this.#isHurried || this.#isOver || waitingBytes > this.#limits.waitingBytesMax) return 0
-    return this.#untilMs - this.#clock.monotonicMs()
+    const isMuch = wholeBytes > 0 ? waitingBytes >= wholeBytes : waitingBytes > this.#limits.waitingBytesMax
+    if (this.#isHurried || this.#isOver || isMuch) return 0
+    const nowMs = this.#clock.monotonicMs()
+    const pauseMs = this.#untilMs - nowMs
+    if (pauseMs > 0 || wholeBytes === 0) return pauseMs
+    const sinceMs = nowMs - this.#beganMs
+    const wholeMs = (sinceMs * wholeBytes) / waitingBytes
+    return wholeMs <= this.#limits.gatherMsMax ? Math.max(0, wholeMs - sinceMs) : 0
   }
 }

@@ -67,11 +67,11 @@ interface Attempt {
 }
 
 export class Consumer {
+  readonly pace = new Pace()
   readonly #store: Store
   readonly #reader: JournalReader
   readonly #loader: Loader
   readonly #options: ConsumerOptions
-  readonly #pace = new Pace()
   #offsets: Offsets
   #counts: Counts
   #suspicion: Suspicion | null = null
@@ -115,7 +115,7 @@ export class Consumer {
       return await this.#recover(error, attempt)
     }
     const ms = this.#options.clock.monotonicMs() - startedMs
-    this.#pace.applied(attempt.rows, attempt.bytes, ms)
+    this.pace.applied(attempt.rows, attempt.bytes, ms)
     return this.#applied(attempt, committed, ms)
   }
 
@@ -128,12 +128,10 @@ export class Consumer {
   /** Which lane is loaded up to how many rows of the whole transaction, in turn. */
   #turns(committed: Positions): { lane: Lane; rowsUpTo: number }[] {
     if (this.#suspicion !== null) {
-      return [
-        { lane: this.#suspicion.lane, rowsUpTo: Math.min(tryRows(this.#suspicion), this.#pace.rowsMax) },
-      ]
+      return [{ lane: this.#suspicion.lane, rowsUpTo: Math.min(tryRows(this.#suspicion), this.pace.rowsMax) }]
     }
     const waiting = forLanes((lane) => committed[lane] - this.#offsets[lane].position)
-    const rows = this.#pace.rows(waiting.realtime + waiting.historical)
+    const rows = this.pace.rows(waiting.realtime + waiting.historical)
     // Realtime first, but history keeps a quarter when it waits; what one lane leaves, the other takes.
     const realtimeRows = waiting.historical > 0 ? rows - Math.ceil(rows / 4) : rows
     return [
@@ -148,7 +146,7 @@ export class Consumer {
     attempt.laneRowsMax = rowsUpTo - attempt.rows
     while (attempt.rows < rowsUpTo && attempt.offsets[lane].position < committed[lane]) {
       const from = attempt.offsets[lane]
-      const bytesWanted = this.#pace.bytes(rowsUpTo - attempt.rows)
+      const bytesWanted = this.pace.bytes(rowsUpTo - attempt.rows)
       const bytesMax = Math.min(chunkBytesMax, Math.max(chunkBytesMin, bytesWanted))
       const chunk = this.#reader.read(lane, from.position, committed[lane], bytesMax)
       let isWhole = true
@@ -252,7 +250,7 @@ export class Consumer {
     }
     if (failure === 'bug') return { kind: 'stopped', detail }
     if (failure === 'transient') {
-      this.#pace.failed(attempt.rows)
+      this.pace.failed(attempt.rows)
       return { kind: 'retry', again: 'later', detail }
     }
     if (this.#suspicion?.condemned)

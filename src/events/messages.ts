@@ -55,6 +55,8 @@ export interface QueryResult {
 export interface Stepped {
   readonly outcome: StepOutcome
   readonly walBytes: number
+  /** Journal bytes that a step is worth waiting for. */
+  readonly rowGroupBytes: number
 }
 
 export interface Mirroring extends Mirrored {

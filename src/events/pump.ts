@@ -21,10 +21,16 @@ export interface Pumped {
 
 const MiB = 1024 * 1024
 
+/**
+ * A row group is worth waiting for where events come so fast that it is there in time (pace.ts). Rows are then read up
+ * to a second after their acknowledgement, as fast as one core takes them; at a lower rate they are not made to wait.
+ */
+const gatherMsMax = 700
 const pauses = {
   pauseMs: 150,
   pauseMsMax: 500,
   waitingBytesMax: 16 * MiB,
+  gatherMsMax,
   msMin: 50,
   msMax: 5_000,
   spread: 0,
@@ -48,6 +54,8 @@ export class Pump {
   readonly #loop: Loop
   #isFinishing = false
   #walBytes = 0
+  /** Not known before the first step, which needs none. */
+  #rowGroupBytes = 0
   #appliedBytes = 0
   /** Something may be in no checkpoint yet: at first what the last run left. */
   #isUnsafe = true
@@ -105,8 +113,9 @@ export class Pump {
   async #step(): Promise<void> {
     this.#pause.began()
     this.#lastStepMs = this.#clock.monotonicMs()
-    const { outcome, walBytes } = await this.#pumped.step()
+    const { outcome, walBytes, rowGroupBytes } = await this.#pumped.step()
     this.#walBytes = walBytes
+    this.#rowGroupBytes = rowGroupBytes
     if (!this.#pumped.stepped(outcome)) return this.halt()
     if (outcome.kind === 'applied') {
       this.#appliedBytes += outcome.bytes
@@ -134,7 +143,7 @@ export class Pump {
   #stepDueInMs(): number {
     const waitingBytes = this.#pumped.waitingBytes()
     if (waitingBytes === 0) return Number.POSITIVE_INFINITY
-    const leftMs = this.#pause.leftMs(waitingBytes)
+    const leftMs = this.#pause.leftMs(waitingBytes, this.#rowGroupBytes)
     return leftMs > 0 && this.#isFinishing ? Number.POSITIVE_INFINITY : leftMs
   }
 

@@ -31,7 +31,7 @@ interface RunOptions {
 type Reader = 'ourselves' | 'people' | 'exports'
 
 export class Readers {
-  readonly #instance: DuckDBInstance
+  readonly #instance: Pick<DuckDBInstance, 'connect'>
   readonly #clock: Clock
   readonly #pacing: Pacing | null
   readonly #free: DuckDBConnection[] = []
@@ -44,7 +44,7 @@ export class Readers {
   #isClosed = false
 
   /** Without `pacing` nobody gives way, and there is nothing to read that could be paced. */
-  constructor(instance: DuckDBInstance, clock: Clock, pacing: Pacing | null = null) {
+  constructor(instance: Pick<DuckDBInstance, 'connect'>, clock: Clock, pacing: Pacing | null = null) {
     this.#instance = instance
     this.#pacing = pacing
     this.#clock = clock

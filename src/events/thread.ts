@@ -168,7 +168,7 @@ export class EventsThread {
     const outcome = await intake.during(bytes, () => consumer.step(committed))
     // What the load could not get, people's queries may be holding.
     if (outcome.kind === 'retry' && /^Out of Memory Error/.test(outcome.detail)) readers.interruptAll()
-    return { outcome, walBytes: store.walBytes() }
+    return { outcome, walBytes: store.walBytes(), rowGroupBytes: consumer.pace.rowGroupBytes }
   }
 
   async #mirror({ store }: Open, writing: Promise<Mirrored>): Promise<Mirroring> {

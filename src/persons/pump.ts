@@ -22,6 +22,7 @@ const pauses = {
   pauseMs: 100,
   pauseMsMax: 250,
   waitingBytesMax: 4 * 1024 * 1024,
+  gatherMsMax: 0,
   msMin: 100,
   /** Short: persons are late by as much when Postgres is back, and an attempt costs it one connection. */
   msMax: 3_000,

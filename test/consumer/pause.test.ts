@@ -3,7 +3,15 @@ import { Pause } from '../../src/consumer/pause.ts'
 
 function openPause() {
   const clock = { nowMs: 1000, monotonicMs: () => clock.nowMs }
-  const limits = { pauseMs: 100, pauseMsMax: 250, waitingBytesMax: 64, msMin: 10, msMax: 40, spread: 0 }
+  const limits = {
+    pauseMs: 100,
+    pauseMsMax: 250,
+    waitingBytesMax: 64,
+    gatherMsMax: 500,
+    msMin: 10,
+    msMax: 40,
+    spread: 0,
+  }
   return { clock, pause: new Pause(clock, limits) }
 }
 
@@ -32,6 +40,27 @@ t.test('after a long step the pause is longer, up to a limit', async (t) => {
     pause.applied()
     t.equal(pause.leftMs(1), leftMs)
   }
+})
+
+t.test('a part of a step waits for the rest while that is coming soon', async (t) => {
+  const { clock, pause } = openPause()
+  pause.began()
+  pause.applied()
+  t.same([pause.leftMs(50, 200), pause.leftMs(199, 200), pause.leftMs(200, 200)], [100, 100, 0])
+  clock.nowMs += 100
+  t.equal(pause.leftMs(40, 200), 400, 'all of it 500 ms after the begin')
+  t.equal(pause.leftMs(39, 200), 0, 'later than that')
+  t.equal(pause.leftMs(160, 200), 25)
+  clock.nowMs += 200
+  t.equal(pause.leftMs(160, 200), 75, 'it is slower than it was')
+  t.equal(pause.leftMs(160), 0, 'nobody says what all of it is')
+  clock.nowMs += 200
+  t.equal(pause.leftMs(160, 200), 0, 'it does not come')
+  pause.hurry()
+  pause.began()
+  clock.nowMs += 100
+  pause.hurry()
+  t.equal(pause.leftMs(160, 200), 0)
 })
 
 t.test('whoever hurries waits for no pause, once', async (t) => {

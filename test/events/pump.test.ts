@@ -30,7 +30,7 @@ function world(outcomes: StepOutcome[] = []) {
           state.waiting -= bytes
           state.walBytes += bytes
         }
-        return { outcome, walBytes: state.walBytes }
+        return { outcome, walBytes: state.walBytes, rowGroupBytes: 16 * MiB }
       },
       checkpoint: async () => {
         if (state.isBlocked) {
@@ -80,7 +80,11 @@ t.test('loads what waits, then rests', async (t) => {
   pump.wake()
   await settle()
   t.equal(state.waiting, 10 * MiB)
-  state.nowMs += 150
+  state.nowMs += 437
+  pump.wake()
+  await settle()
+  t.equal(state.waiting, 10 * MiB, '10 of 16 MiB in 437 ms are all of them in 699')
+  state.nowMs += 1
   pump.wake()
   await settle()
   t.equal(state.waiting, 0)
@@ -131,7 +135,7 @@ t.test('checkpoints after five minutes, and sooner in a quiet moment', async (t)
   state.waiting = 20 * MiB
   pump.hurry()
   await until(() => state.waiting === 0 || state.log.length === 3)
-  state.nowMs += 200
+  state.nowMs += 438
   pump.wake()
   await settle()
   t.strictSame(state.log, ['applied', 'checkpoint', 'applied', 'applied'])

@@ -73,6 +73,8 @@ t.test('reads while it loads, without seeing half of a transaction', async (t) =
   const rows = Array.from({ length: 4000 }, (_, i) => ({ uuid: uuidOf(i) }))
   for (let i = 0; i < 4; i++) journal.append({ rows })
   const { ask, query } = await opened(t, journal)
+  // A connection to read by, which takes its time to be made.
+  await query('select 1')
 
   let isLoading = true
   const loading = ask({ kind: 'step', committed: journal.committed }).finally(() => {
