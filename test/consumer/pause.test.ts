@@ -48,19 +48,36 @@ t.test('a part of a step waits for the rest while that is coming soon', async (t
   pause.applied()
   t.same([pause.leftMs(50, 200), pause.leftMs(199, 200), pause.leftMs(200, 200)], [100, 100, 0])
   clock.nowMs += 100
-  t.equal(pause.leftMs(40, 200), 400, 'all of it 500 ms after the begin')
-  t.equal(pause.leftMs(39, 200), 0, 'later than that')
-  t.equal(pause.leftMs(160, 200), 25)
+  t.equal(pause.leftMs(160, 200), 25, 'all of it 125 ms after the begin')
+  t.equal(pause.leftMs(39, 200), 0, 'later than 500 ms after it')
   clock.nowMs += 200
-  t.equal(pause.leftMs(160, 200), 75, 'it is slower than it was')
+  t.equal(pause.leftMs(192, 200), 12.5, 'it is slower than it was')
   t.equal(pause.leftMs(160), 0, 'nobody says what all of it is')
   clock.nowMs += 200
-  t.equal(pause.leftMs(160, 200), 0, 'it does not come')
-  pause.hurry()
+  t.equal(pause.leftMs(192, 200), 0, 'it does not come')
   pause.began()
   clock.nowMs += 100
   pause.hurry()
   t.equal(pause.leftMs(160, 200), 0)
+})
+
+t.test('a part does not wait once nothing more comes', async (t) => {
+  const { clock, pause } = openPause()
+  pause.began()
+  pause.applied()
+  clock.nowMs += 100
+  t.equal(pause.leftMs(50, 200), 150, 'all of it would take 300 ms more')
+  clock.nowMs += 100
+  t.equal(pause.leftMs(50, 200), 0, 'at this rate, more than 500 ms')
+  t.equal(pause.leftMs(100, 200), 150)
+  clock.nowMs += 40
+  t.equal(pause.leftMs(100, 200), 110)
+  clock.nowMs += 1
+  t.equal(pause.leftMs(110, 200), 150, 'more has come')
+  clock.nowMs += 9
+  pause.began()
+  clock.nowMs += 200
+  t.equal(pause.leftMs(110, 200), 0, 'none since before the step')
 })
 
 t.test('whoever hurries waits for no pause, once', async (t) => {
