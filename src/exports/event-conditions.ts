@@ -24,6 +24,11 @@ export function personConditions(filters: unknown, parameters: Parameters): stri
   return readFilters(filters, 'person').map((filter) => propertyCondition(filter, parameters))
 }
 
+/** Errors: invalid_input for filters by which events, or persons, cannot be chosen. */
+export function checkFilters(filters: unknown, owner: Owner): void {
+  readFilters(filters, owner)
+}
+
 /** Of these, what can be told without reading properties. */
 export function nameConditions(config: GivenConfig, parameters: Parameters): string[] {
   const list = (names: readonly string[]): string =>
@@ -40,7 +45,8 @@ function namesOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-type Owner = 'event' | 'person'
+/** Whose properties filters are of. */
+export type Owner = 'event' | 'person'
 
 /** A list of filters as PostHog's clients write it, `{type: 'AND', values: [...]}` around it or not. */
 function readFilters(filters: unknown, owner: Owner): PropertyFilter[] {

@@ -1,9 +1,10 @@
-// What goes together with a model: queries are of events, filters of events or persons, and an HTTP destination takes
-// events. Filters are accepted wherever PostHog does, and have no effect on what they cannot be applied to.
+// What goes together with a model: queries are of events, filters of the properties of events or persons, and an HTTP
+// destination takes events. Filters of sessions are accepted, as PostHog does, and have no effect.
 
 import { ServiceError } from '../errors.ts'
 import type { Model } from './delivery.ts'
 import type { BuiltType } from './destination-keys.ts'
+import { checkFilters } from './event-conditions.ts'
 
 /** Columns of `batch_export`. */
 export interface ModelUse {
@@ -14,7 +15,8 @@ export interface ModelUse {
 }
 
 /** Errors: invalid_input for what the model cannot be exported with. */
-export function checkModel({ model, destination_type, hogql_query }: ModelUse): void {
+export function checkModel({ model, destination_type, hogql_query, filters }: ModelUse): void {
+  if (model !== 'sessions') checkFilters(filters, model === 'persons' ? 'person' : 'event')
   if (model === 'events') return
   if (destination_type === 'HTTP')
     throw fault(

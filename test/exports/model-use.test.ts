@@ -16,6 +16,29 @@ t.test('persons and sessions go where rows are kept, and as they are', async (t)
     t.throws(() => checkModel({ ...plain, ...use }), { code: 'invalid_input', attr, detail })
 })
 
+t.test('filters that no run could use are refused', async (t) => {
+  const ofPersons = [{ key: 'plan', value: 'pro', type: 'person' }]
+  checkModel({ ...plain, filters: ofPersons })
+  checkModel({ ...plain, model: 'sessions', filters: 'any' })
+  const refused = {
+    code: 'invalid_input',
+    attr: 'filters',
+    detail: /where type is event and operator one of/,
+  }
+  for (const filters of [
+    ofPersons,
+    [{ key: 'a', operator: 'like' }],
+    [{ value: 1 }],
+    'a',
+    { type: 'OR', values: [] },
+  ])
+    t.throws(() => checkModel({ ...plain, model: 'events', filters }), refused)
+  t.throws(() => checkModel({ ...plain, filters: [{ key: 'a', type: 'event' }] }), {
+    ...refused,
+    detail: /type is person/,
+  })
+})
+
 t.test('filters of sessions are remarked on', async (t) => {
   const filters = [{ key: 'a' }]
   const remark = 'The filters have no effect on sessions: they are for events and persons.'
