@@ -8,7 +8,7 @@ t.test('a bulk import does not hold up single events', async (t) => {
   const options = { bodies: '1', shape: 'smallBulk' }
   const outcome = await checkPromises(t, bulk, options)
   // None would, if they waited for the body.
-  t.match(rowOf(outcome, 'singles that overtook a body'), /^[1-9]/)
+  t.match(rowOf(outcome, 'singles that overtook a body'), /^\d{2,}$/)
   t.match(rowOf(outcome, 'answers to bulk bodies'), /^200 after/)
   t.match(rowOf(outcome, 'acknowledged'), /^3\d{4} events/)
 })
