@@ -59,6 +59,7 @@ const given: Readonly<Record<string, readonly [unknown, unknown]>> = {
   // The only model that goes with a query of one's own.
   model: ['events', 'events'],
   hogql_query: ['select event as event from events', 'select distinct_id as id from events'],
+  filters: [[{ key: 'plan', value: 'pro' }], [{ key: 'plan', operator: 'is_set', type: 'event' }]],
   scopes: [['project:read'], ['*']],
   scoped_organizations: [[ids.ours], []],
   scoped_teams: [[], [1]],
