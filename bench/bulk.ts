@@ -19,12 +19,16 @@ import {
   quantile,
   type Scenario,
 } from './scenario.ts'
-import { waitUntilApplied } from './sentinel.ts'
+import { lagBytes, waitUntilApplied } from './sentinel.ts'
 import { killEmbeddedPostgres, projectApiKey, ServerProcess } from './server-process.ts'
 import { brokenPromises, describeVerdict } from './verdict.ts'
+import { waitFor } from './wait.ts'
 
 const singlesPerSecond = 100
 const quietMs = 3000
+/** What single events of half a second take of the journal, with room. */
+const loadedLagBytes = 128 * 1024
+const loadMsMax = 120_000
 
 const bodyShapes = ['bulk', 'smallBulk'] as const
 
@@ -80,9 +84,13 @@ async function importUnderLoad(
     importer.begin({ ...load, port, mix: { [shape]: 1 }, requestsPerSecond: 1, countMax: 1 })
     await importer.finished()
     say(`body ${body + 1} is answered`)
-    sentinels.push(...(await waitUntilApplied(server)))
+    // Of the single events some always wait while they go on coming.
+    await waitFor('the body has been loaded', loadMsMax, async () =>
+      (await lagBytes(server, 'events')) <= loadedLagBytes ? true : null,
+    )
     appliedMs.push(machineMs())
     await singles.stop()
+    sentinels.push(...(await waitUntilApplied(server)))
   }
   const peakRssBytes = server.peakRssBytes()
   const { dataDir, projectId } = server
