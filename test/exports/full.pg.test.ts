@@ -1,9 +1,7 @@
 // Destinations without room, in the middle of what they are given: the run says so, waits, and goes on when there is
 // room.
 
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -12,6 +10,7 @@ import { httpDestinationWith } from '../../src/exports/http-destination.ts'
 import { postLimits } from '../../src/exports/http-post.ts'
 import { type RowInput, uuidOf } from '../events/make-batch.ts'
 import { rowsOf } from '../support/cluster.ts'
+import { listenFor } from '../support/listen.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { startPostgresFront } from '../support/postgres-front.ts'
 import { s3Bucket, s3Keys, s3Refusal, startS3 } from '../support/s3.ts'
@@ -127,13 +126,7 @@ async function fullReceiver(
     for (const { uuid, properties } of batch) taken.set(uuid, properties.n)
     return response.end('{}')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // it listens on TCP
+  const port = await listenFor(t, server)
   const exportId = await world.makeExport({
     destination_type: 'HTTP',
     destination_config: { url: `http://127.0.0.1:${port}/batch/`, token: 'phc_any', include_events },

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -8,6 +6,7 @@ import { httpDestination, httpDestinationWith } from '../../src/exports/http-des
 import { postLimits } from '../../src/exports/http-post.ts'
 import { testProjectApiKey } from '../support/client.ts'
 import { startDns } from '../support/dns.ts'
+import { listenFor } from '../support/listen.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { everythingOf } from './everything-of.ts'
@@ -36,13 +35,7 @@ async function receiver(
     received.push(one)
     answer(response, received.length, one)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // it listens on TCP
+  const port = await listenFor(t, server)
   return { url: `http://127.0.0.1:${port}/batch/?x=1`, received }
 }
 

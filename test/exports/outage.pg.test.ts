@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
@@ -10,6 +8,7 @@ import { openEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { openServer } from '../../src/server.ts'
 import { connectTo, testPersonalApiKey, testProjectApiKey } from '../support/client.ts'
 import { clusterDir, rowsOf } from '../support/cluster.ts'
+import { listenFor } from '../support/listen.ts'
 import { silentLog as log } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
@@ -40,13 +39,7 @@ t.test(
       if (bodies.length === 1) await embedded.stop()
       response.end('{}')
     })
-    receiver.listen(0, '127.0.0.1')
-    await once(receiver, 'listening')
-    t.teardown(() => {
-      receiver.closeAllConnections()
-      receiver.close()
-    })
-    const { port } = receiver.address() as AddressInfo // it listens on TCP
+    const port = await listenFor(t, receiver)
     const isWell = async (): Promise<boolean> => /"status":"ok"/.test((await server.get('/_readyz')).text)
     await until(isWell)
     const capture = async (): Promise<number> =>

@@ -2,11 +2,11 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 import { testProjectApiKey } from '../support/client.ts'
+import { listenFor } from '../support/listen.ts'
 
 const executablePath = '/usr/bin/chromium'
 /** As root in a container, and without a word to the world outside. */
@@ -45,11 +45,6 @@ export async function servePage(t: Test, packageName: string, options: object): 
     response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' })
     response.end(isScript ? script : page)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // it listens on TCP
+  const port = await listenFor(t, server)
   return `http://127.0.0.1:${port}/`
 }

@@ -2,9 +2,9 @@
 // told to refuse, or to lose an answer.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
+import { listenFor } from '../support/listen.ts'
 
 /** An event as an SDK sent it. */
 export interface SentEvent {
@@ -66,12 +66,7 @@ export async function openGate(t: Test, target: string): Promise<Gate> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: Error) => response.destroy(error))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // it listens on TCP
+  const port = await listenFor(t, server)
   return {
     url: `http://127.0.0.1:${port}`,
     passages,
