@@ -59,9 +59,9 @@ function addMember(properties: TextArena, key: number, start: number, length: nu
   const { bytes, valueStart } = properties
   const keyText = keyTexts[key]!
   const keyStart = start - keyText.length
-  // Printed plainly: no escapes in the key, no white space. No known key holds a quote, and none is shorter otherwise,
-  // so a quote at this distance is the one that opens the key.
-  if (bytes[keyStart] === quote && bytes[start - 1] === colon) {
+  // Printed plainly: no white space between the quote that closes the key, the colon and the value, and no escapes. No
+  // known key holds a quote and none is shorter otherwise, so a second quote at this distance is the one that opens it.
+  if (bytes[start - 1] === colon && bytes[start - 2] === quote && bytes[keyStart] === quote) {
     pieces.addPlace(keyStart - valueStart, start + length - valueStart)
   } else pieces.addText(keyText, bytes, start, start + length)
 }

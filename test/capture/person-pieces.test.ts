@@ -50,6 +50,15 @@ t.test('a member that is not printed compactly is written out', async (t) => {
   t.equal(personText(batch, 0), '{"$os":"iOS","$browser":1,"$os_version":[1, 2],"$pathname":"/"}')
 })
 
+t.test('a closing quote as far from the value as the opening one would be is told from it', async (t) => {
+  for (const key of ['$os', '$set', '$browser_version', 'alias', 'utm_source']) {
+    const properties = `{"${key}"${' '.repeat(key.length + 1)}:{}}`
+    const event = `{"event":"$create_alias","distinct_id":"u","properties":${properties}}`
+    const [part] = captured(`{"api_key":"phc_test","batch":[${event}]}`).parts
+    t.equal(personText(openEventBatch(part?.payload ?? none), 0), `{"${key}":{}}`)
+  }
+})
+
 t.test('nothing to say is nothing', async (t) => {
   t.same(piecesOf({ properties: { a: 1 } }), [])
   t.equal(row({ event: 'e', distinct_id: 'u', properties: { a: 1 } }).person, '')
