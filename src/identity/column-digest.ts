@@ -5,7 +5,7 @@
 // the person has seen the same event with other values, it has these properties, and a new value alone is no reason to
 // write (suppression.ts). So a visitor who goes from page to page repeats himself.
 
-import { type EventBatch, separatorByte } from '../capture/event-batch.ts'
+import type { EventBatch } from '../capture/event-batch.ts'
 import { createPieces, nextPiece, openPieces } from '../capture/person-pieces.ts'
 import { suppressedKeys } from './suppression.ts'
 
@@ -45,11 +45,11 @@ export function columnDigest(batch: EventBatch, index: number, countsAll: boolea
     // Members with a comma between them, compact on this level: "key":value,"key":value
     for (let at = pieces.start; at < end; ) {
       let key = hashSeed
-      for (at++; bytes[at] !== quote; at++) key = Math.imul(key ^ bytes[at]!, hashFactor)
+      for (at++; at < end && bytes[at] !== quote; at++) key = Math.imul(key ^ bytes[at]!, hashFactor)
       low = Math.imul(low ^ key, hashFactor)
       high = Math.imul(high ^ key, 0x5bd1e995)
       at += 2
-      const valueEnd = endOfValue(bytes, at)
+      const valueEnd = endOfValue(bytes, at, end)
       if (countsAll || !isSkipped(key)) {
         for (; at < valueEnd; at++) {
           low = Math.imul(low ^ bytes[at]!, hashFactor)
@@ -84,14 +84,14 @@ function hashOfKey(key: string): number {
   return hash
 }
 
-/** Behind the value that starts at `at`. */
-function endOfValue(bytes: Uint8Array, at: number): number {
+/** Behind the value that starts at `at`; at `end` at the latest, whatever stands there. */
+function endOfValue(bytes: Uint8Array, at: number, end: number): number {
   let depth = 0
-  for (let end = at; ; end++) {
-    switch (bytes[end]) {
+  for (let place = at; place < end; place++) {
+    switch (bytes[place]) {
       case quote:
-        for (end++; bytes[end] !== quote; end++) if (bytes[end] === backslash) end++
-        if (depth === 0) return end + 1
+        for (place++; place < end && bytes[place] !== quote; place++) if (bytes[place] === backslash) place++
+        if (depth === 0) return Math.min(place + 1, end)
         break
       case openBrace:
       case openBracket:
@@ -99,12 +99,12 @@ function endOfValue(bytes: Uint8Array, at: number): number {
         break
       case closeBrace:
       case closeBracket:
-        if (depth === 0) return end
-        if (--depth === 0) return end + 1
+        if (depth === 0) return place
+        if (--depth === 0) return place + 1
         break
       case comma:
-      case separatorByte:
-        if (depth === 0) return end
+        if (depth === 0) return place
     }
   }
+  return end
 }

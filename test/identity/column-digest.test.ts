@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createPieces, nextPiece, openPieces } from '../../src/capture/person-pieces.ts'
 import { columnDigest } from '../../src/identity/column-digest.ts'
 import { suppressedKeys } from '../../src/identity/suppression.ts'
 import { capturedBatch } from './captured.ts'
@@ -51,4 +52,24 @@ t.test('counts $os_name, which derives nothing when it is empty', async (t) => {
 t.test('counts every value for events that suppress nothing', async (t) => {
   t.not(digest(page, true), digest({ ...page, $current_url: '/b' }, true))
   t.not(digest({ $set: { $browser: 'a' } }, true), digest({ $set: { $browser: 'a' } }))
+})
+
+t.test('ends with the column, whatever stands there', async (t) => {
+  const batch = capturedBatch([
+    { event: 'e', distinct_id: 'a', properties: { $browser: 'Chrome "1"', $os: 'x' } },
+  ])
+  const pieces = createPieces()
+  if (batch === null) throw new Error('captured')
+  openPieces(pieces, batch, 0)
+  nextPiece(pieces)
+  const piece = batch.text.person.bytes.subarray(pieces.start, pieces.end)
+  // Without anything behind that could stop it.
+  batch.text.person.bytes.fill(0x20, pieces.end)
+  for (const byte of ['"', '\\', '{', ' ', 'a']) {
+    piece.fill(byte.charCodeAt(0))
+    t.ok(columnDigest(batch, 0, true) > 0, byte)
+    piece[0] = 0x22
+    piece[5] = 0x22
+    t.ok(columnDigest(batch, 0, true) > 0, byte)
+  }
 })
