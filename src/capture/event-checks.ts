@@ -11,6 +11,9 @@ import { EventMark, type EventSpans } from './span-tape.ts'
 /** A longer number is none that somebody meant. */
 const offsetBytesMax = 32
 
+/** What becomes an event's stored properties. Together: the journal takes no record beyond 64 MiB. */
+const storedFields = [Field.properties, Field.$set, Field.$set_once, Field.$unset]
+
 /** Checks an event. Returns why it must be dropped, or null. Its uuid is left to whoever parses it. */
 export function checkEvent(
   scan: Scan,
@@ -25,10 +28,10 @@ export function checkEvent(
   if (!isStringOrNull(scan, spans, Field.event)) return 'event_name_invalid'
   if (!hasValue(scan, spans, Field.event) && !isEngage) return 'event_name_missing'
   const properties = starts[Field.properties]!
-  if (properties > 0) {
-    if (bytes[properties] !== openBrace) return 'properties_invalid'
-    if (ends[Field.properties]! - properties > eventBytesMax) return 'event_too_big'
-  }
+  if (properties > 0 && bytes[properties] !== openBrace) return 'properties_invalid'
+  let storedBytes = 0
+  for (const field of storedFields) if (starts[field]! > 0) storedBytes += ends[field]! - starts[field]!
+  if (storedBytes > eventBytesMax) return 'event_too_big'
   if (!isSetAllowed(scan, spans, Field.$set) || !isSetAllowed(scan, spans, Field.$set_once)) {
     return 'set_invalid'
   }

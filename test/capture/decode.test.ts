@@ -246,6 +246,10 @@ t.test('drops an event whose properties are too long', async (t) => {
   const sized = (size: number) => ({ ...event, properties: { a: 'x'.repeat(size - '{"a":""}'.length) } })
   const outcome = captured({ ...key, batch: [sized(40), sized(41)] }, { limits })
   t.same([outcome.eventCount, dropsOf(outcome)], [1, { event_too_big: 1 }])
+  for (const key of ['$set', '$set_once', '$unset']) {
+    const batch = [30, 31].map((size) => ({ ...sized(10), [key]: sized(size).properties }))
+    t.same(dropsOf(captured({ api_key: 'phc_test', batch }, { limits })), { event_too_big: 1 }, key)
+  }
 })
 
 t.test('shows the last event of each drop reason, cut and without properties', async (t) => {
