@@ -17,7 +17,8 @@ export const dropDetails: Readonly<Record<DropReason, string>> = {
   cookieless_mode_invalid: 'event submitted with invalid cookieless mode',
   cookieless_mode_off: 'cookieless mode is off for this project',
   event_too_deep: 'an event may nest 128 levels deep',
-  event_too_big: "the event's properties and $set are longer than MAX_BODY_BYTES, or its $elements than 1 MiB",
+  event_too_big:
+    "the event's properties and $set are longer than MAX_BODY_BYTES, or its $elements than 1 MiB",
   performance_event: '$performance_event is not stored',
   person_processing_disabled: 'the event needs person processing, but $process_person_profile is false',
   group_key_too_long: '$group_key may have 400 characters',
