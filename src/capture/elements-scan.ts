@@ -1,9 +1,9 @@
 // Scans arrays of events onto the tape, and says whether they agree on a project API key.
 
+import { isSameBytes } from '../lib/bytes.ts'
 import { Field, Property } from './event-keys.ts'
 import { scanEvent } from './event-scan.ts'
 import { closeBracket, comma, quote } from './json-bytes.ts'
-import { isSameSpan } from './plain-keys.ts'
 import { fail, type Scan, skipSpace } from './scan.ts'
 import { findEntry, hasSpan, keepRecord, type SpanTape } from './span-tape.ts'
 
@@ -84,12 +84,17 @@ function noteKey(agreement: KeyAgreement, scan: Scan, tape: SpanTape): void {
     if (agreement.end === 0) {
       agreement.start = start
       agreement.end = end
-    } else if (!isSameSpan(scan.bytes, agreement.start, agreement.end, start, end)) {
+    } else if (!isSameSpan(scan.bytes, agreement, start, end)) {
       const first = stringAt(scan, agreement.start, agreement.end)
       if (first !== stringAt(scan, start, end)) agreement.isBroken = true
     }
     return
   }
+}
+
+function isSameSpan(bytes: Uint8Array, agreed: KeyAgreement, start: number, end: number): boolean {
+  const length = end - start
+  return agreed.end - agreed.start === length && isSameBytes(bytes, agreed.start, bytes, start, length)
 }
 
 /** The JSON string at [start, end), exactly as it was sent. */

@@ -1,11 +1,18 @@
 // Scans events: proves their JSON and notes on a tape where the values of known keys are. Repeated keys are noticed
 // here, not resolved: senders do not repeat keys, so the one who does pays for it.
 
-import { Field, fieldIndex, propertyIndex } from './event-keys.ts'
+import { Field, fieldIndex } from './event-keys.ts'
 import { closeBrace, comma, openBrace, quote } from './json-bytes.ts'
+import {
+  followHead,
+  type KeyHeads,
+  learnHead,
+  meetName,
+  noHead,
+  openHeads,
+  strangeHead,
+} from './key-heads.ts'
 import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
-import { extendLayout, followLayout } from './key-layout.ts'
-import { addKey, clearKeys } from './plain-keys.ts'
 import { fail, type Scan, skipColon, skipSpace, skipString, skipValue } from './scan.ts'
 import {
   addSpan,
@@ -13,7 +20,6 @@ import {
   dropProperties,
   EventMark,
   endRecord,
-  hasMark,
   hasSpan,
   mark,
   type SpanTape,
@@ -36,26 +42,22 @@ export function scanEvent(scan: Scan, tape: SpanTape, at: number): number {
 
 /** Scans the event object at `at`. */
 function scanFields(scan: Scan, tape: SpanTape, at: number): number {
-  const { bytes } = scan
+  const { fieldHeads: heads } = tape
+  openHeads(heads)
   let before = at + 1
-  let place = skipSpace(scan, at + 1)
-  if (bytes[place] === closeBrace) return place + 1
-  for (;;) {
-    if (bytes[place] !== quote) fail(scan, place, 'a key')
-    const keyStart = place + 1
-    const keyEnd = skipString(scan, keyStart)
-    const field = findField(scan, keyStart, keyEnd)
-    const start = skipColon(scan, keyEnd + 1)
+  let place = at
+  for (let head = noHead; ; ) {
+    head = nextHead(scan, heads, head, place)
+    if (head === noHead) return heads.place
+    const field = heads.key
+    const start = heads.place
     if (field === Field.properties && hasSpan(tape, field)) dropProperties(tape)
-    if (field === Field.properties && bytes[start] === openBrace) place = scanProperties(scan, tape, start)
+    if (field === Field.properties && scan.bytes[start] === openBrace)
+      place = scanProperties(scan, tape, start)
     else place = skipField(scan, field, start)
     // A batch means something around events only; in one of them it is a field that nobody knows.
     if (field >= 0 && field !== Field.batch) addSpan(tape, field, before, start, place)
     before = place
-    place = skipSpace(scan, place)
-    if (bytes[place] === closeBrace) return place + 1
-    if (bytes[place] !== comma) fail(scan, place, 'a comma or the end')
-    place = skipSpace(scan, place + 1)
   }
 }
 
@@ -78,65 +80,53 @@ export function findField(scan: Scan, start: number, end: number): number {
 
 /** Scans the properties object at `at`. */
 function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
-  const { bytes } = scan
-  const { layout } = tape
+  const { propertyHeads: heads, generation } = tape
+  openHeads(heads)
   if (scan.deepest < 2) scan.deepest = 2
-  let follows = true
   let count = 0
   let before = at + 1
-  let place = skipSpace(scan, at + 1)
-  while (bytes[place] !== closeBrace || count > 0) {
-    let keyEnd = follows ? followLayout(scan, layout, count, place) : 0
-    let property: number
-    if (keyEnd > 0) property = layout.keys[count]!
-    else {
-      if (follows) leaveLayout(tape, bytes, count)
-      follows = false
-      if (bytes[place] !== quote) fail(scan, place, 'a key')
-      keyEnd = skipString(scan, place + 1) + 1
-      property = findProperty(scan, tape, place, keyEnd, count)
-    }
-    const start = skipColon(scan, keyEnd)
+  let place = at
+  for (let head = noHead; ; count++) {
+    head = nextHead(scan, heads, head, place)
+    if (head === noHead) break
+    const property = heads.key
+    const start = heads.place
     place = skipValue(scan, start, 3)
     if (property >= 0) addSpan(tape, property, before, start, place)
-    count++
+    else if (!meetName(heads, head, generation)) mark(tape, EventMark.mayRepeat)
     before = place
-    place = skipSpace(scan, place)
-    if (bytes[place] === closeBrace) break
+  }
+  tape.propertyCount = count
+  return heads.place
+}
+
+/**
+ * Passes what is between the value that ends at `at`, or the brace there, and the next value of the object. `before` is
+ * the head of the value before. Returns the head passed, or noHead at the end of the object; more is in `heads`.
+ */
+function nextHead(scan: Scan, heads: KeyHeads, before: number, at: number): number {
+  const head = followHead(scan, heads, before, at)
+  return head === noHead ? passHead(scan, heads, before, at) : head
+}
+
+/** The same for a head that could not be guessed. */
+function passHead(scan: Scan, heads: KeyHeads, before: number, at: number): number {
+  const { bytes } = scan
+  let place = skipSpace(scan, before === noHead ? at + 1 : at)
+  if (bytes[place] === closeBrace) {
+    heads.place = place + 1
+    return noHead
+  }
+  if (before !== noHead) {
     if (bytes[place] !== comma) fail(scan, place, 'a comma or the end')
     place = skipSpace(scan, place + 1)
   }
-  tape.propertyCount = count
-  if (hasMark(tape, EventMark.mayRepeat)) layout.count = 0
-  return place + 1
-}
-
-/** The properties from number `count` on are not those of the event before: looks at the ones so far again. */
-function leaveLayout(tape: SpanTape, bytes: Uint8Array, count: number): void {
-  const { layout, plainKeys } = tape
-  layout.count = count
-  clearKeys(plainKeys)
-  for (let index = 0; index < count; index++) {
-    if (layout.keys[index]! >= 0) continue
-    const start = layout.starts[index]! + 1
-    const end = layout.ends[index]! - 1
-    if (!addKey(plainKeys, bytes, start, end, sampleKey(bytes, start, end))) mark(tape, EventMark.mayRepeat)
-  }
-}
-
-/** The number of property `index`, whose name is at [start, end), quotes included; -1 when it is not known. */
-function findProperty(scan: Scan, tape: SpanTape, start: number, end: number, index: number): number {
-  const { bytes } = scan
-  if (scan.lastEscape > start) {
-    const property = findEscapedKey(propertyIndex, bytes, start + 1, end - 1)
-    if (property < 0) mark(tape, EventMark.mayRepeat)
-    return property
-  }
-  const sample = sampleKey(bytes, start + 1, end - 1)
-  const property = findKey(propertyIndex, bytes, start + 1, end - 1, sample)
-  if (property < 0 && !addKey(tape.plainKeys, bytes, start + 1, end - 1, sample)) {
-    mark(tape, EventMark.mayRepeat)
-  }
-  extendLayout(tape.layout, index, start, end, property)
-  return property
+  if (bytes[place] !== quote) fail(scan, place, 'a key')
+  const nameStart = place + 1
+  const nameEnd = skipString(scan, nameStart)
+  const end = skipColon(scan, nameEnd + 1)
+  if (scan.lastEscape < nameStart) return learnHead(scan, heads, before, at, nameStart, nameEnd, end)
+  heads.place = end
+  heads.key = findEscapedKey(heads.known, bytes, nameStart, nameEnd)
+  return strangeHead
 }

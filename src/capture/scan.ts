@@ -59,7 +59,11 @@ plainBytes[backslash] = 0
 const escapeLetters = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') escapeLetters[letter.charCodeAt(0)] = 1
 
-const literals = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')]
+/** The literals' first four letters, as the view reads them. */
+const trueWord = Buffer.from('true').readInt32LE()
+const nullWord = Buffer.from('null').readInt32LE()
+const falseWord = Buffer.from('fals').readInt32LE()
+const letterE = 0x65
 
 /** Places a text under the scanner. With `repairs` the scanner writes to `bytes`. */
 export function openScan(bytes: Bytes, repairs: boolean): Scan {
@@ -112,20 +116,15 @@ export function skipString(scan: Scan, at: number): number {
   const { bytes, end, view } = scan
   let place = at
   for (;;) {
-    // Four bytes at once, each in its own eighth bit: set where a quote, a backslash or a control character stands.
-    // A borrow may set it above one of these, never without one. 1.5 -> 1.15 µs an event.
-    while (place + 4 <= end) {
+    let found = 0
+    // Four bytes at once, each in its own eighth bit: set where a quote or a control character stands, which one bit
+    // makes neighbours, or a backslash. A borrow may set it above one of these, so the lowest bit set is right.
+    while (found === 0 && place + 4 <= end) {
       const word = view.getInt32(place, true)
-      const quotes = word ^ 0x22222222
-      const slashes = word ^ 0x5c5c5c5c
-      const found =
-        ((quotes - 0x01010101) & ~quotes) |
-        ((slashes - 0x01010101) & ~slashes) |
-        ((word - 0x20202020) & ~word)
-      if ((found & 0x80808080) !== 0) break
-      place += 4
+      found = (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080
+      place += found === 0 ? 4 : (31 - Math.clz32(found & -found)) >>> 3
     }
-    while (place < end && plainBytes[bytes[place]!] === 1) place++
+    if (found === 0) while (place < end && plainBytes[bytes[place]!] === 1) place++
     if (place >= end) fail(scan, place, 'a closing quote')
     if (bytes[place] === quote) return place
     if (bytes[place] !== backslash) fail(scan, place, 'a control character as an escape')
@@ -172,12 +171,10 @@ function escapedUnit(scan: Scan, at: number): number {
 function skipBare(scan: Scan, at: number): number {
   const first = scan.bytes[at]!
   if (first === minus || (first >= zero && first <= nine)) return skipNumber(scan, at)
-  for (const literal of literals) {
-    if (literal[0] !== first) continue
-    for (let index = 1; index < literal.length; index++) {
-      if (at + index >= scan.end || scan.bytes[at + index] !== literal[index]) fail(scan, at, 'a value')
-    }
-    return at + literal.length
+  if (at + 4 <= scan.end) {
+    const word = scan.view.getInt32(at, true)
+    if (word === trueWord || word === nullWord) return at + 4
+    if (word === falseWord && at + 4 < scan.end && scan.bytes[at + 4] === letterE) return at + 5
   }
   return fail(scan, at, 'a value')
 }

@@ -6,9 +6,8 @@
 //
 // The tape takes what fits in its limit; events past it are scanned again when their turn comes.
 
-import { keyCount, lastField } from './event-keys.ts'
-import { createKeyLayout, type KeyLayout } from './key-layout.ts'
-import { createPlainKeys, type PlainKeys } from './plain-keys.ts'
+import { fieldIndex, keyCount, lastField, propertyIndex } from './event-keys.ts'
+import { createHeads, type KeyHeads } from './key-heads.ts'
 
 /** Marks of an event. */
 export const EventMark = {
@@ -39,10 +38,9 @@ export interface SpanTape {
   readonly keySeen: Int32Array
   /** Properties of the record being written. */
   propertyCount: number
-  /** Names of its properties that are not known keys. */
-  readonly plainKeys: PlainKeys
-  /** Names of the properties of the record before. */
-  readonly layout: KeyLayout
+  /** What events had between their values. */
+  readonly fieldHeads: KeyHeads
+  readonly propertyHeads: KeyHeads
 }
 
 export function createTape(): SpanTape {
@@ -53,15 +51,14 @@ export function createTape(): SpanTape {
     generation: 0,
     keySeen: new Int32Array(keyCount),
     propertyCount: 0,
-    plainKeys: createPlainKeys(),
-    layout: createKeyLayout(),
+    fieldHeads: createHeads(fieldIndex),
+    propertyHeads: createHeads(propertyIndex),
   }
 }
 
 /** Forgets all records. Whoever scans another text begins with this. */
 export function clearTape(tape: SpanTape): void {
   tape.used = 0
-  tape.layout.count = 0
 }
 
 /** Begins the record of the event at `start`, in place of one that was not kept. */

@@ -282,11 +282,15 @@ export const alikeBodyText: fc.Arbitrary<string> = fc
     fc.array(fc.tuple(fc.nat(8), fc.nat(2), fc.array(alikeName.chain(spelt), { maxLength: 2 })), {
       maxLength: 6,
     }),
+    fc.array(gap, { minLength: 7, maxLength: 7 }),
   )
-  .map(([names, changes]) => {
+  .map(([names, changes, gaps]) => {
     let keys = names.map((one) => JSON.stringify(one))
     const events = [keys, ...changes.map(([at, count, put]) => (keys = keys.toSpliced(at, count, ...put)))]
-    const printed = events.map((list) => objectText(list.map((one, index) => [one, String(index)])))
+    const printed = events.map((list, event) => {
+      const entries = list.map((one, index): Entry => [one, index % 3 === 2 ? `"${index}"` : String(index)])
+      return objectText(entries, gaps[event])
+    })
     const batch = printed.map((text) => `{"event":"e","distinct_id":"u","properties":${text}}`)
     return `{"batch":${listText(batch)},"api_key":"phc_test"}`
   })
