@@ -14,14 +14,12 @@ export function beginDedupKey(projectId: number): void {
   mixWord(projectId)
 }
 
-/** Adds bytes[start, end) to the key. */
-export function addToDedupKey(bytes: Uint8Array, start: number, end: number): void {
+/** Adds what stands at [start, end) to the key. */
+export function addToDedupKey(view: DataView, start: number, end: number): void {
   let place = start
-  for (; place + 4 <= end; place += 4) {
-    mixWord(bytes[place]! | (bytes[place + 1]! << 8) | (bytes[place + 2]! << 16) | (bytes[place + 3]! << 24))
-  }
+  for (; place + 4 <= end; place += 4) mixWord(view.getInt32(place, true))
   let rest = 0
-  for (let shift = 0; place < end; shift += 8) rest |= bytes[place++]! << shift
+  for (let shift = 0; place < end; shift += 8) rest |= view.getUint8(place++) << shift
   mixWord(rest)
   mixWord(end - start)
 }

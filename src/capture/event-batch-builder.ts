@@ -45,9 +45,13 @@ export class EventBatchBuilder {
     person: new TextArena(64 * 1024),
     elementsChain: new TextArena(16 * 1024),
   }
+  /** The same by number: to look them up by name costs some 15 ns each. */
+  readonly #arenas = textColumnNames.map((name) => this.text[name])
   /** Events in the part being built; also the row of the event being written. */
   count = 0
   uuids = new Uint8Array(0)
+  /** The same bytes. */
+  uuidView = new DataView(this.uuids.buffer)
   bornIds = new Uint8Array(0)
   /** Two words an event; both 0 when it cannot be known again. */
   dedupKeys = new Uint32Array(0)
@@ -184,7 +188,7 @@ export class EventBatchBuilder {
   }
 
   #arena(column: number): TextArena {
-    return this.text[textColumnNames[column]!]
+    return this.#arenas[column]!
   }
 
   #opened(): BatchFacts {
@@ -194,6 +198,7 @@ export class EventBatchBuilder {
 
   #growRows(count: number): void {
     this.uuids = grown(this.uuids, new Uint8Array(count * 16))
+    this.uuidView = new DataView(this.uuids.buffer)
     this.bornIds = grown(this.bornIds, new Uint8Array(count * 16))
     this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))
     this.idDistances = grown(this.idDistances, new Uint32Array(count))

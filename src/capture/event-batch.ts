@@ -20,8 +20,8 @@
 //   properties   JSON text, an object, as it will be stored; behind each value a separator byte 0x1E
 //   elements     elements chains; behind each value a separator byte
 //
-// JSON text cannot hold a raw 0x1E. Names, ids and chains can: such an event carries EventFlag.separator, and who
-// splits a column must leave it out. All text is well-formed UTF-8 without NUL.
+// JSON text cannot hold a raw 0x1E; names, ids and chains can, so that no column can be split by it. All text is
+// well-formed UTF-8 without NUL.
 //
 // `person` is all that the persons consumer reads of an event beside the ids, name, time and flags: the members of an
 // object that holds every key once, or nothing when the event is anonymous or has none of these:
@@ -60,7 +60,7 @@ export const EventFlag = {
   identity: 4,
   /** The event carries `$groups`. */
   groups: 8,
-  /** The event name, distinct_id or elements chain holds the separator byte. */
+  /** In records of older builds: a name, id or chain holds the separator byte. Nothing asks for it any more. */
   separator: 16,
 } as const
 

@@ -12,7 +12,7 @@ import { addToDedupKey, beginDedupKey, endDedupKey } from './dedup-key.ts'
 import { distinctIdKey, idDistance, writeDistinctId } from './distinct-id.ts'
 import { dropDetails } from './drop-details.ts'
 import { elementsBytesMax, writeElementsChain } from './elements-chain.ts'
-import { EventFlag, separatorByte } from './event-batch.ts'
+import { EventFlag } from './event-batch.ts'
 import { EventBatchBuilder } from './event-batch-builder.ts'
 import { checkEvent } from './event-checks.ts'
 import { Field, Property } from './event-keys.ts'
@@ -63,9 +63,6 @@ const groupKeyUnitsMax = 400
 
 /** The longest text of a UUID with every character escaped. */
 const uuidTextBytesMax = 45 * 6
-
-/** Columns that are not JSON and may hold any character. */
-const plainTextColumns = ['event', 'distinctId', 'elementsChain'] as const
 
 /** Captures the events of one request at a time, between open and close. */
 export class EventCapture {
@@ -187,23 +184,16 @@ export class EventCapture {
 
   /** Writes what is derived from the ids. */
   #writeKeys(projectId: number, hasUuid: boolean): void {
-    const { text, uuids, bornIds, dedupKeys, count } = this.#builder
+    const { text, uuidView, bornIds, dedupKeys, count } = this.#builder
     const { event, distinctId } = text
-    this.#bornIds.write(
-      projectId,
-      distinctId.bytes,
-      distinctId.valueStart,
-      distinctId.size,
-      bornIds,
-      count * 16,
-    )
+    this.#bornIds.write(projectId, distinctId, bornIds, count * 16)
     dedupKeys[count * 2] = 0
     dedupKeys[count * 2 + 1] = 0
     if (!hasUuid) return
     beginDedupKey(projectId)
-    addToDedupKey(uuids, count * 16, count * 16 + 16)
-    addToDedupKey(event.bytes, event.valueStart, event.size)
-    addToDedupKey(distinctId.bytes, distinctId.valueStart, distinctId.size)
+    addToDedupKey(uuidView, count * 16, count * 16 + 16)
+    addToDedupKey(event.view, event.valueStart, event.size)
+    addToDedupKey(distinctId.view, distinctId.valueStart, distinctId.size)
     endDedupKey(dedupKeys, count * 2)
   }
 
@@ -242,17 +232,7 @@ export class EventCapture {
     if (isAnonymous) flags |= EventFlag.anonymous
     if (isIdentityEvent(name)) flags |= EventFlag.identity
     if (isObject(scan, spans, Property.$groups)) flags |= EventFlag.groups
-    // A separator can only have come as an escape.
-    if (scan.hasEscapes && this.#holdsSeparator()) flags |= EventFlag.separator
     return flags
-  }
-
-  #holdsSeparator(): boolean {
-    for (const name of plainTextColumns) {
-      const { bytes, size, valueStart } = this.#builder.text[name]
-      for (let at = valueStart; at < size; at++) if (bytes[at] === separatorByte) return true
-    }
-    return false
   }
 
   /** Warns of what is odd about an event that is stored. */

@@ -1,9 +1,9 @@
 // The person column of an event: what of its properties the persons consumer needs and nothing else. Its header in
 // event-batch.ts says what that may be, person-pieces.ts how it is written.
 
-import { keyTexts, mappedFirst, Property } from './event-keys.ts'
+import { Field, keyTexts, mappedFirst, Property } from './event-keys.ts'
 import { EventName } from './event-names.ts'
-import { colon, letterN, openBrace, quote } from './json-bytes.ts'
+import { letterN, openBrace } from './json-bytes.ts'
 import { PieceWriter } from './person-pieces.ts'
 import type { PropertiesColumn } from './properties-column.ts'
 import type { Scan } from './scan.ts'
@@ -12,6 +12,7 @@ import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
 
 const pieces = new PieceWriter()
+const keySizes = Int32Array.from(keyTexts, (text) => text.length)
 const nothing = new Uint8Array(0)
 
 /**
@@ -34,7 +35,11 @@ export function writePerson(
     const key = spans.entryKeys[index]!
     if (key < Property.$set) continue
     const isWanted = key >= mappedFirst ? mapsProperties : belongs(scan, spans, values, key, name)
-    if (isWanted) addMember(properties, key, column.places[key]!, spans.ends[key]! - spans.starts[key]!)
+    if (!isWanted) continue
+    const start = column.places[key]!
+    const end = start + spans.ends[key]! - spans.starts[key]!
+    if (isPlain(spans, key)) addPlainMember(properties, key, start, end)
+    else pieces.addText(keyTexts[key]!, properties.bytes, start, end)
   }
   if (!isGroupChange) {
     addMerged(values.set, column, properties)
@@ -51,19 +56,20 @@ export function writePerson(
 }
 
 function addMerged(value: SetValue, { places }: PropertiesColumn, properties: TextArena): void {
-  if (value.isMerged) addMember(properties, value.key, places[value.key]!, value.end - value.start)
+  const start = places[value.key]!
+  if (value.isMerged) addPlainMember(properties, value.key, start, start + value.end - value.start)
 }
 
-/** Adds the member whose value is the `length` bytes of `properties` at `start`. */
-function addMember(properties: TextArena, key: number, start: number, length: number): void {
-  const { bytes, valueStart } = properties
-  const keyText = keyTexts[key]!
-  const keyStart = start - keyText.length
-  // Printed plainly: no white space between the quote that closes the key, the colon and the value, and no escapes. No
-  // known key holds a quote and none is shorter otherwise, so a second quote at this distance is the one that opens it.
-  if (bytes[start - 1] === colon && bytes[start - 2] === quote && bytes[keyStart] === quote) {
-    pieces.addPlace(keyStart - valueStart, start + length - valueStart)
-  } else pieces.addText(keyText, bytes, start, start + length)
+/** Adds the member with its value at [start, end) of `properties`, right behind its key. */
+function addPlainMember({ valueStart }: TextArena, key: number, start: number, end: number): void {
+  pieces.addPlace(start - keySizes[key]! - valueStart, end - valueStart)
+}
+
+/** Whether a property was sent with no escapes in its key and no white space around: no spelling is shorter. */
+function isPlain({ befores, starts }: EventSpans, key: number): boolean {
+  const before = befores[key]!
+  const commaSize = before === starts[Field.properties]! + 1 ? 0 : 1
+  return starts[key]! - before === keySizes[key]! + commaSize
 }
 
 /** Whether a property that is not mapped, as it was sent, tells of persons or groups in an event of this name. */

@@ -7,6 +7,8 @@ const loopBytesMax = 64
 
 export class TextArena {
   bytes: Bytes
+  /** The same bytes, for reading four at a time. */
+  view: DataView
   /** Bytes in use. Whoever reserved room may write there and move it on. */
   size = 0
   /** Where the value being written starts, for an arena that is a column. */
@@ -16,6 +18,7 @@ export class TextArena {
   constructor(firstSize: number) {
     this.#firstSize = firstSize
     this.bytes = new Uint8Array(firstSize)
+    this.view = new DataView(this.bytes.buffer)
   }
 
   /** Makes room for `length` bytes after those in use. */
@@ -24,13 +27,13 @@ export class TextArena {
     if (needed <= this.bytes.length) return
     const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2))
     grown.set(this.bytes.subarray(0, this.size))
-    this.bytes = grown
+    this.#use(grown)
   }
 
   /** Forgets all, and gives memory back beyond `keptSize`. */
   clear(keptSize: number): void {
     this.size = 0
-    if (this.bytes.length > Math.max(keptSize, this.#firstSize)) this.bytes = new Uint8Array(this.#firstSize)
+    if (this.bytes.length > Math.max(keptSize, this.#firstSize)) this.#use(new Uint8Array(this.#firstSize))
   }
 
   /** Appends one byte; the room is reserved. */
@@ -45,5 +48,10 @@ export class TextArena {
     if (end - start > loopBytesMax) bytes.set(source.subarray(start, end), to)
     else for (let from = start; from < end; ) bytes[to++] = source[from++]!
     this.size += end - start
+  }
+
+  #use(bytes: Bytes): void {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer)
   }
 }

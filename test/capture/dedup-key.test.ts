@@ -4,8 +4,8 @@ import { addToDedupKey, beginDedupKey, endDedupKey } from '../../src/capture/ded
 function key(projectId: number, ...texts: string[]): string {
   beginDedupKey(projectId)
   for (const text of texts) {
-    const bytes = Buffer.from(text)
-    addToDedupKey(bytes, 0, bytes.length)
+    const bytes = new Uint8Array(Buffer.from(text))
+    addToDedupKey(new DataView(bytes.buffer), 0, bytes.length)
   }
   const words = new Uint32Array(2)
   endDedupKey(words, 0)

@@ -359,11 +359,11 @@ t.test('moves elements into a column of their own', async (t) => {
   })
 })
 
-t.test('marks an event whose columns hold the separator', async (t) => {
-  t.same(row({ event: 'a\u001eb', distinct_id: 'u' }).flags, ['separator'])
-  t.same(row({ event: 'e', distinct_id: '\u001e' }).flags, ['separator'])
-  t.same(row({ ...event, properties: { a: '\u001e', $elements_chain: '\u001e' } }).flags, ['separator'])
-  t.same(row({ ...event, properties: { a: '\u001e' } }).flags, [])
+t.test('stores the byte that separates values as any other', async (t) => {
+  t.equal(row({ event: 'a\u001eb', distinct_id: 'u' }).event, 'a\u001eb')
+  t.equal(row({ event: 'e', distinct_id: '\u001e' }).distinctId, '\u001e')
+  const properties = { a: '\u001e', $elements_chain: 'a\u001e' }
+  t.equal(row({ ...event, properties }).elementsChain, 'a\u001e')
 })
 
 t.test('marks identity events and events with groups', async (t) => {

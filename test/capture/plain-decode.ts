@@ -224,7 +224,6 @@ function plainRow(
   if (isAnonymous) flags.push('anonymous')
   if (identityEvents.includes(name)) flags.push('identity')
   if (isObject(properties.$groups)) flags.push('groups')
-  if (`${name}${distinctId}${elementsChain}`.includes('\u001e')) flags.push('separator')
   if (isAnonymous) {
     for (const key of ['$set', '$set_once', '$unset', '$group_0', '$group_1', '$group_2'])
       delete properties[key]
