@@ -9,6 +9,7 @@ export type Answered = (status: number | null, body: Buffer) => void
 
 const none = Buffer.alloc(0)
 const endOfHead = Buffer.from('\r\n\r\n')
+const endOfLine = Buffer.from('\r\n')
 /** Longer than any head that a server of ours sends. */
 const headBytesMax = 16_384
 
@@ -60,10 +61,8 @@ export class HttpConnection {
       return
     }
     const head = this.#received.toString('latin1', 0, headEnd)
-    const bodyStart = headEnd + endOfHead.length
-    const bodyEnd = bodyStart + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
-    if (this.#received.length < bodyEnd) return
-    const body = this.#received.subarray(bodyStart, bodyEnd)
+    const body = bodyOf(head, this.#received.subarray(headEnd + endOfHead.length))
+    if (body === null) return
     const answered = this.#answered
     this.#received = none
     this.#answered = null
@@ -75,5 +74,27 @@ export class HttpConnection {
     const answered = this.#answered
     this.#answered = null
     answered?.(null, none)
+  }
+}
+
+/** The body at the start of `received`, with the length that `head` tells or in chunks; null while it is incomplete. */
+function bodyOf(head: string, received: Buffer): Buffer | null {
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return chunkedBody(received)
+  const size = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+  return received.length < size ? null : received.subarray(0, size)
+}
+
+function chunkedBody(received: Buffer): Buffer | null {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const lineEnd = received.indexOf(endOfLine, at)
+    if (lineEnd < 0) return null
+    const size = Number.parseInt(received.toString('latin1', at, lineEnd), 16)
+    const start = lineEnd + endOfLine.length
+    at = start + size + endOfLine.length
+    if (received.length < at) return null
+    // No server here sends trailers.
+    if (size === 0) return Buffer.concat(chunks)
+    chunks.push(received.subarray(start, start + size))
   }
 }

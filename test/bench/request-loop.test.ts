@@ -48,6 +48,22 @@ t.test('each request is answered once, with the body, also in pieces', async (t)
   t.equal(latency.totalCount, 3)
 })
 
+t.test('an answer in chunks is whole before the next request is sent', async (t) => {
+  const port = await serve(t, (socket, count) => {
+    socket.write('HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n')
+    const pieces =
+      count === 2 ? ['0\r\n', '\r\n'] : ['7\r\nanswer ', '\r\n1\r\n', `${count}\r\n`, '0\r\n\r\n']
+    const writeNext = (): void => {
+      const piece = pieces.shift()
+      if (piece === undefined) return
+      socket.write(piece, () => setImmediate(writeNext))
+    }
+    writeNext()
+  })
+  const { answers } = await loop(port, new ClosedPacing(1, 3), 3, 1)
+  t.same(answers, ['1 200 answer 1', '2 200 ', '3 200 answer 3'])
+})
+
 t.test('a closed loop sends again what was answered 503, an open one does not', async (t) => {
   const act = (socket: Socket, count: number): void => void socket.write(answer(count === 2 ? 503 : 200, ''))
   const closed = await loop(await serve(t, act), new ClosedPacing(0, 3), 3, 1)
