@@ -18,8 +18,8 @@ const jobs = 3
 const fileSecondsMax = 300
 
 /**
- * Rooms of many files that are small, or ask a server in their own process. A file of another room has a process of its
- * own: it is long, or it changes or measures the process that it runs in, or other processes work for it.
+ * Rooms whose files share processes. A file of another room has one of its own: it changes or measures the process that
+ * it runs in, or other processes work for it.
  */
 const sharing = [
   'api/',
@@ -27,14 +27,32 @@ const sharing = [
   'cli/',
   'consumer/',
   'contract/',
+  'events/',
+  'exports/',
   'flags/',
   'http/',
   'identity/',
+  'journal/',
   'lib/',
+  'mail/',
   'management/',
+  'outbound/',
+  'persons/',
+  'postgres/',
+  'query/',
+  'sealing/',
+  'telemetry/',
 ]
-/** How much memory a body costs is known of a process that has done nothing else. */
-const notSharing = ['capture/gunzip']
+/** How much memory a body costs is known of a process that has done nothing else. The others are long. */
+const notSharing = [
+  'capture/gunzip',
+  'events/client',
+  'exports/outage',
+  'exports/run-worker',
+  'exports/server',
+  'persons/client',
+  'persons/kill',
+]
 /** Enough to share the loading, few enough that no process is left to run beside nothing. */
 const filesInTurnMax = 16
 

@@ -35,7 +35,7 @@ const failed = (sql: string, msMax = 30_000) => read(sql, 0, msMax).catch((error
 
 /** What DuckDB finds in the file of `sql`: the types of its columns, and its rows as text. */
 async function found(sql: string) {
-  const file = join(t.testdirName, 'read.parquet')
+  const file = join(dataDir, 'read.parquet')
   writeFileSync(file, await read(sql))
   const types = (await reading.runAndReadAll(`describe select * from '${file}'`)).getRows()
   const rows = await reading.runAndReadAll(`select columns(*)::varchar from '${file}'`)

@@ -10,6 +10,7 @@ t.test('gives back what a program says, in both outputs, and how it ended', asyn
 
 t.test('passes on nothing of our environment', async (t) => {
   process.env.SPATE_TEST_SECRET = 'phx_secret'
+  t.teardown(() => delete process.env.SPATE_TEST_SECRET)
   const result = await run('/usr/bin/env', [], { cwd: '/', user: null })
   t.equal(result.ok, true)
   t.notMatch(result.output, /phx_secret/)
