@@ -5,7 +5,9 @@
 // Whoever waits for a position is not made to wait (`hurry`); after a failure everybody is.
 //
 // Where a whole step's worth costs less than a part of it, a part waits for the rest when that is coming soon. Once
-// nothing has come for a while the part goes: without that, a burst of three seconds was readable up to 0.7 s later.
+// nothing has come for a while the part goes, even within the pause: the end of a burst of large batches or bodies
+// waited up to 0.5 s longer, with nothing else to do. Three bodies of 15,000 events, from the last answer until all
+// could be queried, on a crowded machine, medians of six: 1,342 -> 997 ms.
 
 import type { Clock } from '../lib/clock.ts'
 import { Backoff, type BackoffLimits } from './backoff.ts'
@@ -34,9 +36,7 @@ export class Pause {
   #isOver = false
   #beganMs = 0
   #untilMs = 0
-  /** What waited when more was last seen to wait, and when that was. */
-  #seenBytes = 0
-  #seenMs = 0
+  #grewMs = 0
 
   constructor(clock: Pick<Clock, 'monotonicMs'>, limits: PauseLimits) {
     this.#clock = clock
@@ -51,6 +51,11 @@ export class Pause {
   /** Somebody waits for what is committed: no pause before the next step. */
   hurry(): void {
     this.#isHurried = true
+  }
+
+  /** More waits than before, or is about to. */
+  grew(): void {
+    this.#grewMs = this.#clock.monotonicMs()
   }
 
   /** No pause any more, but after failures. */
@@ -80,7 +85,7 @@ export class Pause {
   /**
    * Milliseconds until the next step, with so many bytes of journal waiting; 0 or less: now. With `wholeBytes` waiting
    * there is no pause; with less, one for the rest of them if they go on coming as fast as since the last step began,
-   * to be looked at again when more waits.
+   * to be looked at again when more waits. It ends when nothing has come for a while: `grew` says what comes.
    */
   leftMs(waitingBytes: number, wholeBytes = 0): number {
     if (this.isFailing) return this.#backoff.leftMs()
@@ -88,14 +93,12 @@ export class Pause {
     if (this.#isHurried || this.#isOver || isMuch) return 0
     const nowMs = this.#clock.monotonicMs()
     const pauseMs = this.#untilMs - nowMs
-    if (pauseMs > 0 || wholeBytes === 0) return pauseMs
+    if (wholeBytes === 0) return pauseMs
+    const stillMs = Math.max(0, this.#grewMs + stillMsMax - nowMs)
+    if (pauseMs > 0) return Math.min(pauseMs, stillMs)
     const sinceMs = nowMs - this.#beganMs
     const wholeMs = (sinceMs * wholeBytes) / waitingBytes
     if (wholeMs > this.#limits.gatherMsMax) return 0
-    if (waitingBytes !== this.#seenBytes) {
-      this.#seenBytes = waitingBytes
-      this.#seenMs = nowMs
-    }
-    return Math.max(0, Math.min(wholeMs - sinceMs, this.#seenMs + stillMsMax - nowMs))
+    return Math.max(0, Math.min(wholeMs - sinceMs, stillMs))
   }
 }

@@ -105,6 +105,7 @@ class EventsClient implements Events {
     this.#pump = new Pump(
       {
         waitingBytes: () => lanes.reduce((sum, lane) => sum + this.#lagBytes(lane), 0),
+        isMoreComing: () => lanes.some((lane) => options.journal.state().lanes[lane].queuedBytes > 0),
         step: () => this.#pool.ask('step', { committed: this.#committed() }),
         checkpoint: () => this.#checkpoint(),
         stepped: (outcome) => this.#stepped(outcome),

@@ -11,6 +11,8 @@ import type { Checkpointed, Stepped } from './messages.ts'
 export interface Pumped {
   /** Bytes of journal that are committed and not applied. */
   waitingBytes(): number
+  /** The journal is writing what is not committed yet. */
+  isMoreComing(): boolean
   step(): Promise<Stepped>
   checkpoint(): Promise<Checkpointed>
   /** Takes note of a step. Returns false when no step may follow. */
@@ -75,8 +77,9 @@ export class Pump {
     })
   }
 
-  /** There may be something to load. */
+  /** More is committed, and to be loaded. */
   wake(): void {
+    this.#pause.grew()
     this.#loop.wake()
   }
 
@@ -85,7 +88,7 @@ export class Pump {
     this.#walBytes = walBytes
     this.#isUnsafe = true
     this.#lastStepMs = this.#clock.monotonicMs()
-    this.wake()
+    this.#loop.wake()
   }
 
   /** Somebody waits for what is committed: load it without a pause. */
@@ -143,6 +146,7 @@ export class Pump {
   #stepDueInMs(): number {
     const waitingBytes = this.#pumped.waitingBytes()
     if (waitingBytes === 0) return Number.POSITIVE_INFINITY
+    if (this.#pumped.isMoreComing()) this.#pause.grew()
     const leftMs = this.#pause.leftMs(waitingBytes, this.#rowGroupBytes)
     return leftMs > 0 && this.#isFinishing ? Number.POSITIVE_INFINITY : leftMs
   }

@@ -45,18 +45,23 @@ t.test('after a long step the pause is longer, up to a limit', async (t) => {
 t.test('a part of a step waits for the rest while that is coming soon', async (t) => {
   const { clock, pause } = openPause()
   pause.began()
+  pause.grew()
   pause.applied()
   t.same([pause.leftMs(50, 200), pause.leftMs(199, 200), pause.leftMs(200, 200)], [100, 100, 0])
   clock.nowMs += 100
+  pause.grew()
   t.equal(pause.leftMs(160, 200), 25, 'all of it 125 ms after the begin')
   t.equal(pause.leftMs(39, 200), 0, 'later than 500 ms after it')
   clock.nowMs += 200
+  pause.grew()
   t.equal(pause.leftMs(192, 200), 12.5, 'it is slower than it was')
   t.equal(pause.leftMs(160), 0, 'nobody says what all of it is')
   clock.nowMs += 200
+  pause.grew()
   t.equal(pause.leftMs(192, 200), 0, 'it does not come')
   pause.began()
   clock.nowMs += 100
+  pause.grew()
   pause.hurry()
   t.equal(pause.leftMs(160, 200), 0)
 })
@@ -65,19 +70,31 @@ t.test('a part does not wait once nothing more comes', async (t) => {
   const { clock, pause } = openPause()
   pause.began()
   pause.applied()
-  clock.nowMs += 100
-  t.equal(pause.leftMs(50, 200), 150, 'all of it would take 300 ms more')
-  clock.nowMs += 100
-  t.equal(pause.leftMs(50, 200), 0, 'at this rate, more than 500 ms')
-  t.equal(pause.leftMs(100, 200), 150)
+  clock.nowMs += 200
+  pause.grew()
+  t.equal(pause.leftMs(50, 200), 0, 'at this rate, all of it after more than 500 ms')
+  t.equal(pause.leftMs(100, 200), 150, 'all of it would take 200 ms more')
   clock.nowMs += 40
   t.equal(pause.leftMs(100, 200), 110)
   clock.nowMs += 1
+  pause.grew()
   t.equal(pause.leftMs(110, 200), 150, 'more has come')
   clock.nowMs += 9
   pause.began()
   clock.nowMs += 200
   t.equal(pause.leftMs(110, 200), 0, 'none since before the step')
+})
+
+t.test('nor within the pause, when somebody says what all of it is', async (t) => {
+  const { clock, pause } = openPause()
+  pause.grew()
+  clock.nowMs += 60
+  pause.began()
+  clock.nowMs += 70
+  pause.applied()
+  t.same([pause.leftMs(50, 200), pause.leftMs(50)], [20, 180])
+  clock.nowMs += 20
+  t.same([pause.leftMs(50, 200), pause.leftMs(50)], [0, 160])
 })
 
 t.test('whoever hurries waits for no pause, once', async (t) => {

@@ -11,6 +11,7 @@ const MiB = 1024 * 1024
 function world(outcomes: StepOutcome[] = []) {
   const state = {
     waiting: 0,
+    isMoreComing: false,
     nowMs: 1_000_000,
     walBytes: 0,
     /** Reads keep checkpoints from happening. */
@@ -22,6 +23,7 @@ function world(outcomes: StepOutcome[] = []) {
   const pump = new Pump(
     {
       waitingBytes: () => state.waiting,
+      isMoreComing: () => state.isMoreComing,
       step: async () => {
         const bytes = Math.min(state.waiting, 10 * MiB)
         const outcome = outcomes.shift() ?? applied(bytes)
@@ -108,6 +110,28 @@ t.test('pauses between small steps unless somebody waits', async (t) => {
   pump.wake()
   await settle()
   t.strictSame(state.log, ['applied', 'applied', 'applied'])
+})
+
+t.test('the rest of a burst is loaded once nothing more is committed or being written', async (t) => {
+  const { pump, state } = world()
+  state.waiting = 40 * MiB
+  pump.wake()
+  await settle()
+  t.equal(state.waiting, 10 * MiB)
+  state.isMoreComing = true
+  state.nowMs += 100
+  // Looks again without saying that there is more to load.
+  pump.wrote(state.walBytes)
+  await settle()
+  state.isMoreComing = false
+  state.nowMs += 149
+  pump.wrote(state.walBytes)
+  await settle()
+  t.equal(state.waiting, 10 * MiB, 'the journal was writing 149 ms ago')
+  state.nowMs += 1
+  pump.wrote(state.walBytes)
+  await settle()
+  t.equal(state.waiting, 0)
 })
 
 t.test('checkpoints when the write-ahead log is large', async (t) => {
