@@ -5,18 +5,19 @@
 //
 // with a separator byte behind every value, and in the person column each event's members as the text of an object.
 
-/** Fills the spans of every column named from what stands at `at`. */
+/** Fills the spans of every column named from what stands at `at`. Returns false when one is not within its column. */
 export function readEnds<Name extends string>(
   view: DataView,
   at: number,
   names: readonly Name[],
   spans: Readonly<Record<Name, Uint32Array>>,
-): void {
+): boolean {
   const [first] = names
-  if (first === undefined) return
+  if (first === undefined) return true
   const count = spans[first].length / 2
   let ends = at
   let text = at + names.length * count * 4
+  if (text > view.byteLength) return false
   for (const name of names) {
     const ofColumn = spans[name]
     let start = text
@@ -24,9 +25,11 @@ export function readEnds<Name extends string>(
       const end = text + view.getUint32(ends, true)
       ofColumn[row * 2] = start
       ofColumn[row * 2 + 1] = end
+      if (end < start) return false
       start = end + 1
       ends += 4
     }
     text = start
   }
+  return text === view.byteLength
 }

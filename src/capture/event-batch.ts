@@ -111,22 +111,33 @@ export interface FixedLayout {
 /** Bytes of the four sizes. */
 export const sizesBytes = 16
 
+/** Bytes of the columns of fixed width, for each event. */
+const fixedBytes = 16 + 16 + 8 + 1
+
 /**
  * Opens an encoded batch. `bytes` must start at a multiple of 8 in its buffer (the journal reader sees to that).
- * Errors: a programmer error for a version this build does not read; the journal's checksums vouch for the rest.
+ * Errors: a programmer error for a version that this build does not read, and for columns that do not fill the bytes
+ * exactly: no value ends beyond its column. What the values say is for the record's checksum to guard.
  */
 export function openEventBatch(bytes: Uint8Array): EventBatch {
   assert(bytes.byteOffset % 8 === 0, 'an event batch starts at a multiple of 8')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const headerLength = view.getUint32(0, true)
+  const headerLength = bytes.length < 4 ? 0 : view.getUint32(0, true)
+  assert(headerLength > 0 && 4 + headerLength <= bytes.length, 'an event batch begins with its header')
   // Written by encodeEventBatch and guarded by the record's checksum.
   const header = unpack(bytes.subarray(4, 4 + headerLength)) as EventBatchHeader
   const { count, version } = header
   assert(version === eventBatchVersion || version === 1, `event batch version ${version} is known`)
+  // Before anything is laid out or made for so many.
+  const isCount = Number.isInteger(count) && count >= 0 && count * fixedBytes <= bytes.length
+  assert(isCount, `an event batch of ${bytes.length} bytes holds ${count} events`)
   const layout = layOut(headerLength, count)
   const spans = createSpans(count)
-  if (version === 1) readEnds(view, layout.behind, textColumnNames, spans)
-  else readPlaces(bytes, view, layout.behind, spans)
+  const isWhole =
+    version === 1
+      ? readEnds(view, layout.behind, textColumnNames, spans)
+      : readPlaces(bytes, view, layout.behind, spans)
+  assert(isWhole, 'the columns of an event batch fill its bytes')
   return {
     header,
     uuids: bytes.subarray(layout.uuids, layout.uuids + count * 16),
@@ -155,22 +166,30 @@ function createSpans(count: number): Spans {
   }
 }
 
-/** Reads the places of a batch whose sizes stand at `sizes`. Costs some 40 ns an event (Node 20). */
-function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spans): void {
+/**
+ * Reads the places of a batch whose sizes stand at `sizes`. Returns false when a value is not within its column.
+ * Costs some 40 ns an event (Node 20).
+ */
+function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spans): boolean {
   const places = sizes + sizesBytes
+  if (places > bytes.length) return false
+  const sharedStart = places + view.getUint32(sizes, true)
+  const personStart = sharedStart + view.getUint32(sizes + 4, true)
+  const propertiesStart = personStart + view.getUint32(sizes + 8, true)
+  const chainStart = propertiesStart + view.getUint32(sizes + 12, true)
   const reader = new VarintReader(bytes, places)
-  let sharedAt = places + view.getUint32(sizes, true)
-  let personAt = sharedAt + view.getUint32(sizes + 4, true)
-  let propertiesAt = personAt + view.getUint32(sizes + 8, true)
-  let chainAt = propertiesAt + view.getUint32(sizes + 12, true)
+  let sharedAt = sharedStart
+  let personAt = personStart
+  let propertiesAt = propertiesStart
+  let chainAt = chainStart
   // By number, two an event at most: start and end.
   const shared = new Uint32Array(spans.event.length * 2)
   let sharedCount = 0
+  let isWhole = true
   for (let cell = 0; cell < spans.event.length; cell += 2) {
     const propertiesEnd = propertiesAt + reader.next()
     spans.properties[cell] = propertiesAt
     spans.properties[cell + 1] = propertiesEnd
-    propertiesAt = propertiesEnd + 1
     const name = reader.next()
     if (name === sharedCount) {
       shared[sharedCount * 2] = sharedAt
@@ -181,8 +200,11 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
     spans.event[cell + 1] = shared[name * 2 + 1]!
     const id = reader.next()
     if ((id & 1) === 1) {
-      spans.distinctId[cell] = propertiesEnd - (id >>> 1)
-      spans.distinctId[cell + 1] = spans.distinctId[cell]! + reader.next()
+      const start = propertiesEnd - (id >>> 1)
+      const end = start + reader.next()
+      spans.distinctId[cell] = start
+      spans.distinctId[cell + 1] = end
+      if (start < propertiesAt || end > propertiesEnd) isWhole = false
     } else {
       if (id >>> 1 === sharedCount) {
         shared[sharedCount * 2] = sharedAt
@@ -191,7 +213,10 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
       }
       spans.distinctId[cell] = shared[id]!
       spans.distinctId[cell + 1] = shared[id + 1]!
+      if (id >>> 1 >= sharedCount) isWhole = false
     }
+    if (name >= sharedCount) isWhole = false
+    propertiesAt = propertiesEnd + 1
     spans.elementsChain[cell] = chainAt
     chainAt += reader.next()
     spans.elementsChain[cell + 1] = chainAt++
@@ -199,6 +224,15 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
     personAt += reader.next()
     spans.person[cell + 1] = personAt
   }
+  // No number is negative: a column that ends where it must was left nowhere on the way.
+  return (
+    isWhole &&
+    reader.at === sharedStart &&
+    sharedAt === personStart &&
+    personAt === propertiesStart &&
+    propertiesAt === chainStart &&
+    chainAt === bytes.length
+  )
 }
 
 /** Copies value `index` of a text column out as a string. */

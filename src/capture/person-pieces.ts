@@ -6,6 +6,7 @@
 //   twice the length plus 1, then the text itself and a separator byte
 // (both numbers as varints). In version 1 a value was the object itself: one piece in braces.
 
+import { assert } from '../lib/assert.ts'
 import { type EventBatch, separatorByte } from './event-batch.ts'
 import type { TextArena } from './text-arena.ts'
 import { putVarint, varintBytesMax } from './varint.ts'
@@ -19,13 +20,23 @@ export interface Pieces {
   /** The next piece's place in the column, and the end of the value. */
   at: number
   valueEnd: number
-  /** End in the properties of the last piece there. */
+  /** End in the properties of the last piece there, and the end of the properties. */
   last: number
+  propertiesEnd: number
   isObject: boolean
 }
 
 export function createPieces(): Pieces {
-  return { bytes: new Uint8Array(0), start: 0, end: 0, at: 0, valueEnd: 0, last: 0, isObject: false }
+  return {
+    bytes: new Uint8Array(0),
+    start: 0,
+    end: 0,
+    at: 0,
+    valueEnd: 0,
+    last: 0,
+    propertiesEnd: 0,
+    isObject: false,
+  }
 }
 
 /** Begins with event `index`. */
@@ -35,16 +46,18 @@ export function openPieces(pieces: Pieces, batch: EventBatch, index: number): vo
   pieces.at = person.spans[index * 2]!
   pieces.valueEnd = person.spans[index * 2 + 1]!
   pieces.last = properties.spans[index * 2]!
+  pieces.propertiesEnd = properties.spans[index * 2 + 1]!
   pieces.isObject = batch.header.version === 1
 }
 
-/** Moves on to the next piece. Returns false after the last. */
+/** Moves on to the next piece. Returns false after the last. Errors: a programmer error for one outside its event. */
 export function nextPiece(pieces: Pieces): boolean {
   if (pieces.at >= pieces.valueEnd) return false
   if (pieces.isObject) {
     pieces.start = pieces.at + 1
     pieces.end = pieces.valueEnd - 1
     pieces.at = pieces.valueEnd
+    assert(pieces.start <= pieces.end, pieceIsInside)
     return true
   }
   const head = readNumber(pieces)
@@ -52,11 +65,13 @@ export function nextPiece(pieces: Pieces): boolean {
     pieces.start = pieces.at
     pieces.end = pieces.at + (head >>> 1)
     pieces.at = pieces.end + 1
+    assert(pieces.at <= pieces.valueEnd, pieceIsInside)
     return true
   }
   pieces.start = pieces.last + readNumber(pieces)
   pieces.end = pieces.start + (head >>> 1)
   pieces.last = pieces.end
+  assert(pieces.at <= pieces.valueEnd && pieces.end <= pieces.propertiesEnd, pieceIsInside)
   return true
 }
 
@@ -73,6 +88,7 @@ export function personText(batch: EventBatch, index: number): string {
 }
 
 const scratch = createPieces()
+const pieceIsInside = 'a piece of a person column stands in its event'
 
 function readNumber(pieces: Pieces): number {
   const { bytes } = pieces
@@ -82,7 +98,7 @@ function readNumber(pieces: Pieces): number {
     byte = bytes[pieces.at++]!
     value |= (byte & 0x7f) << shift
   }
-  return value
+  return value >>> 0
 }
 
 /** Writes one event's pieces: those in its properties in the order in which they stand there. */

@@ -23,6 +23,12 @@ export class VarintReader {
     this.#at = at
   }
 
+  /** Where the next number begins. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** 0 where the bytes have ended, and never negative. */
   next(): number {
     let byte = this.#bytes[this.#at++]!
     if (byte < 0x80) return byte
@@ -31,6 +37,6 @@ export class VarintReader {
       byte = this.#bytes[this.#at++]!
       value |= (byte & 0x7f) << shift
     }
-    return value
+    return value >>> 0
   }
 }

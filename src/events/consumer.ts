@@ -7,10 +7,10 @@
 //   poison      the row at fault is found by halving and set aside (suspicion.ts)
 //   fatal, bug  the caller stops
 
-import { openEventBatch } from '../capture/event-batch.ts'
 import { decodeCommand } from '../consumer/command.ts'
 import type { Offset, Offsets, Positions } from '../consumer/offset.ts'
 import { forLanes, positionsOf, sameOffset } from '../consumer/offset.ts'
+import { openRecord } from '../consumer/record-batch.ts'
 import { acquit, type Suspicion, suspect, tryRows } from '../consumer/suspicion.ts'
 import { type JournalReader, type JournalRecord, type Lane, lanes } from '../journal/journal.ts'
 import { killPoint } from '../kill-point.ts'
@@ -184,7 +184,7 @@ export class Consumer {
       await this.#applyCommand(record)
       attempt.rows++
     } else {
-      const batch = openEventBatch(record.payload)
+      const batch = openRecord(record)
       const condemned = this.#suspicion?.condemned ?? null
       const { next, rows, duplicates } = condemned
         ? await this.#setAside(attempt, { lane, record, batch, index: from }, condemned.error)

@@ -9,8 +9,8 @@
 // room); an event that fails alone twice is set aside. When nothing but set-aside events is left of the journal, they
 // are not to blame, and consuming stops.
 
-import { openEventBatch } from '../capture/event-batch.ts'
 import { forLanes, type Offset, type Offsets, originOffset, type Positions } from '../consumer/offset.ts'
+import { openRecord } from '../consumer/record-batch.ts'
 import { acquit, type Suspicion, suspect, tryRows } from '../consumer/suspicion.ts'
 import { isServiceError } from '../errors.ts'
 import type { Warning } from '../identity/changes.ts'
@@ -197,7 +197,7 @@ export class Consumer {
     const record = this.#reader.read(lane, position, committed[lane], 1).records[0]
     if (record === undefined) return []
     if (record.kind === 'command') throw new Error(`a command failed: ${shortMessage(condemned?.error)}`)
-    const batch = openEventBatch(record.payload)
+    const batch = openRecord(record)
     const offset: Offset = {
       position: record.position,
       index: record.position === position ? index : 0,

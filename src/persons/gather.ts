@@ -1,9 +1,9 @@
 // Collects the next stretch of the journal for one step.
 
-import { openEventBatch } from '../capture/event-batch.ts'
 import { decodeCommand } from '../consumer/command.ts'
 import { type Marks, markOf } from '../consumer/mark.ts'
 import { forLanes, type Offset, type Offsets, type Positions } from '../consumer/offset.ts'
+import { openRecord } from '../consumer/record-batch.ts'
 import type { UnreadInput } from '../identity/operations.ts'
 import type { JournalReader, JournalRecord, Lane } from '../journal/journal.ts'
 import type { LaneGap } from './persons-store.ts'
@@ -123,7 +123,7 @@ function takeRecord(
     step.events++
   } else {
     const to = Math.min(record.eventCount, from + eventsUpTo - step.events)
-    const batch = openEventBatch(record.payload)
+    const batch = openRecord(record)
     step.inputs.push({ kind: 'events', batch, duplicates: record.duplicates, from, to })
     spikes.count(batch, record.duplicates, from, to)
     step.events += to - from
