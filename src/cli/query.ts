@@ -1,6 +1,7 @@
 // `spate query`: SQL on a project's events, asked of the running server.
 
 import type { Config } from '../config.ts'
+import { distinctName } from '../events/shown-name.ts'
 import { openServerClient, type ServerAddress } from './server-client.ts'
 
 export const queryFormats = ['table', 'csv', 'jsonl', 'parquet'] as const
@@ -50,11 +51,13 @@ export async function runQuery(
 }
 
 function printed({ columns, results }: Answer, format: Exclude<QueryFormat, 'parquet'>): string {
+  const names = new Set<string>()
+  const distinct = columns.map((column) => distinctName(column, names))
   switch (format) {
     case 'jsonl':
-      return results.map((row) => `${JSON.stringify(objectOf(columns, row))}\n`).join('')
+      return results.map((row) => `${JSON.stringify(objectOf(distinct, row))}\n`).join('')
     case 'csv':
-      return [columns, ...results].map((row) => `${row.map(csvField).join(',')}\r\n`).join('')
+      return [distinct, ...results].map((row) => `${row.map(csvField).join(',')}\r\n`).join('')
     case 'table':
       return table([columns, ...results])
   }

@@ -18,6 +18,7 @@ import {
 } from '@duckdb/node-api'
 import type { QueryValue } from './messages.ts'
 import { errorOf } from './select.ts'
+import { distinctName, shownName } from './shown-name.ts'
 
 export type ExtractedType = 'text' | 'json' | 'timestamp' | 'uuid' | 'bigint' | 'double' | 'boolean'
 
@@ -98,21 +99,13 @@ async function describe(connection: DuckDBConnection, sql: string): Promise<Desc
   try {
     const names = new Set<string>()
     return Array.from({ length: statement.columnCount }, (_, index) => ({
-      name: distinctName(statement.columnName(index), names),
+      name: distinctName(shownName(statement.columnName(index)), names),
       type: typeOf(statement.columnType(index)),
       isStored: statement.columnType(index).alias === 'JSON',
     }))
   } finally {
     statement.destroySync()
   }
-}
-
-/** A file has each name once, in whatever case; `names` are those it has in lower case, and gets this one. */
-export function distinctName(given: string, names: Set<string>): string {
-  let name = given
-  for (let count = 1; names.has(name.toLowerCase()); count++) name = `${given}_${count}`
-  names.add(name.toLowerCase())
-  return name
 }
 
 function typeOf(type: DuckDBType): ExtractedType {

@@ -13,8 +13,9 @@ import { readFile } from 'node:fs/promises'
 import { type DuckDBConnection, type DuckDBType, DuckDBTypeId, StatementType } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
 import { assert } from '../lib/assert.ts'
-import { distinctName, quoteName, rowGroupRows } from './extract.ts'
+import { quoteName, rowGroupRows } from './extract.ts'
 import { errorOf, type SelectLimits, selectBytesMax, tooLarge } from './select.ts'
+import { distinctName, shownName } from './shown-name.ts'
 
 export interface SelectParquetTask {
   readonly kind: 'select_parquet'
@@ -81,7 +82,7 @@ async function selectOf(connection: DuckDBConnection, sql: string): Promise<stri
     const names = new Set<string>()
     const places = Array.from({ length: statement.columnCount }, (_, index) => `c${index}`)
     const fields = places.map((place, index) => {
-      const name = quoteName(distinctName(statement.columnName(index), names))
+      const name = quoteName(distinctName(shownName(statement.columnName(index)), names))
       return `${fieldOf(place, statement.columnType(index))} as ${name}`
     })
     // Columns by their place: two of them may have one name.

@@ -10,7 +10,9 @@ import {
   StatementType,
 } from '@duckdb/node-api'
 import { ServiceError } from '../errors.ts'
+import { clickHouseType } from './clickhouse-type.ts'
 import { messageOf, shortMessage } from './failure.ts'
+import { shownName } from './shown-name.ts'
 
 export interface SelectTask {
   readonly kind: 'select'
@@ -31,7 +33,7 @@ export interface SelectLimits {
 
 export interface Selected {
   readonly columns: readonly string[]
-  /** DuckDB's names. */
+  /** ClickHouse's names. */
   readonly types: readonly string[]
   /** A JSON array with an array for each row; whole numbers beyond 2^53 are text, moments are ISO 8601. */
   readonly rowsText: string
@@ -75,8 +77,8 @@ async function select(connection: DuckDBConnection, { sql, rowsMax }: SelectTask
       }
     }
     return {
-      columns: result.columnNames(),
-      types: result.columnTypes().map(String),
+      columns: result.columnNames().map(shownName),
+      types: result.columnTypes().map(clickHouseType),
       rowsText: `[${texts.join(',')}]`,
       rowCount: texts.length,
       hasMore,

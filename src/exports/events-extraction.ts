@@ -20,6 +20,7 @@ import {
   type Subject,
   type Taken,
 } from './extraction.ts'
+import { exportColumnNames } from './hogql-query.ts'
 
 /** A stretch of one lane, [from, to). */
 export interface LaneStretch {
@@ -204,7 +205,9 @@ async function selectOf(store: EventsStore, subject: Subject, stretch: LaneStret
     const sql = `select ${columns} from temp.main.paced_events events where ${where}`
     return { sql: subject.hasPersonProperties ? withPersons(sql) : sql, values: parameters.values }
   }
-  const compiled = await compileQuery(store, await parseQuery(store, subject.query), subject.projectId)
+  const statement = await parseQuery(store, subject.query)
+  const names = exportColumnNames(subject.query, statement)
+  const compiled = await compileQuery(store, statement, subject.projectId, ['events'], names)
   return { sql: await narrowed(store, compiled, inlined(where, parameters)), values: [] }
 }
 

@@ -3,6 +3,7 @@
 
 import { isServiceError, ServiceError } from '../errors.ts'
 import { type Ast, columnNode, integerNode, listOf, nodeOf } from '../query/ast.ts'
+import { type ColumnNames, columnNames } from '../query/column-names.ts'
 import { compileQuery, parseQuery, print, type SqlRunner } from '../query/compile.ts'
 
 /** What a query makes of an event, as the API shows it. */
@@ -12,6 +13,9 @@ export interface QuerySchema {
   /** In one line. */
   readonly hogql_query: string
 }
+
+/** Bytes of a column's name that we give: Postgres cuts names to 63, and a number may have to follow. */
+const nameBytesMax = 60
 
 /** Errors: invalid_input with attr hogql_query, in PostHog's words. */
 export async function readExportQuery(
@@ -24,12 +28,24 @@ export async function readExportQuery(
   checkRows(statement)
   await check(runner, statement, projectId)
   await checkAggregates(runner, statement, projectId)
+  const names = exportColumnNames(text, statement)
   const fields = []
-  for (const item of listOf(statement.select_list).map(nodeOf)) {
+  for (const [index, item] of listOf(statement.select_list).map(nodeOf).entries()) {
     const expression = await printExpression(runner, item)
-    fields.push({ expression, alias: aliasOf(item, expression) })
+    fields.push({ expression, alias: names[index] ?? (String(item.alias) || expression) })
   }
   return { fields, values: {}, hogql_query: await print(runner, statement) }
+}
+
+/** What the columns of an export are called that its query does not name. */
+export function exportColumnNames(text: string, statement: Ast): ColumnNames {
+  return columnNames(text, statement).map((name) => (name === null ? null : cut(name)))
+}
+
+function cut(name: string): string {
+  // What is left of a character that the cut goes through reads as U+FFFD.
+  const text = Buffer.from(name).subarray(0, nameBytesMax).toString()
+  return text === name ? name : text.replace(/[\ufffd\s]+$/, '')
 }
 
 async function parse(runner: SqlRunner, text: string): Promise<Ast> {
@@ -127,12 +143,6 @@ async function printExpression(runner: SqlRunner, item: Ast): Promise<string> {
     qualify: null,
   }
   return (await print(runner, statement)).replace(/^SELECT /, '')
-}
-
-/** A field is called by its alias, else by the last part of its name, else by its text. */
-function aliasOf(item: Ast, expression: string): string {
-  if (item.alias !== '') return String(item.alias)
-  return item.class === 'COLUMN_REF' ? String(listOf(item.column_names).at(-1)) : expression
 }
 
 function fault(detail: string, cause?: unknown): ServiceError {

@@ -7,6 +7,7 @@ import type { TenantSql } from '../api/tenant-sql.ts'
 import type { Events } from '../events/client.ts'
 import type { Copies } from '../events/selects.ts'
 import type { Mirror } from '../mirror/mirror.ts'
+import { columnNames } from '../query/column-names.ts'
 import { compileQuery, parseQuery, print } from '../query/compile.ts'
 import { limitStatement } from '../query/limit.ts'
 import { tableNames } from '../query/tables.ts'
@@ -25,9 +26,12 @@ const input = Type.Object({
 })
 
 const answer = Type.Object({
-  columns: Type.Array(Type.String()),
+  columns: Type.Array(Type.String(), {
+    description:
+      'A field is called by its last part, an expression by its text, unless the query gives it a name.',
+  }),
   types: Type.Array(Type.Array(Type.String()), {
-    description: 'Name and type of each column, as DuckDB has it.',
+    description: 'Name and type of each column, the type by the name that ClickHouse has for it.',
   }),
   results: Type.Array(Type.Array(Type.Unknown())),
   hasMore: Type.Boolean(),
@@ -58,15 +62,16 @@ export function queryCreate({ events, mirror }: QueryRooms): Operation {
     fileType: 'application/vnd.apache.parquet',
     handle: async ({ project, body, request, sql: tenant }) => {
       const statement = await parseQuery(events, body.query.query)
+      const names = columnNames(body.query.query, statement)
       const copies = copiesFor(usesOf(statement), project.id, tenant, mirror)
       const onCancel = request.onGone
       if (body.format === 'parquet') {
         // Nothing in a file could tell that it lacks rows: it has all of them, or there is none.
-        const sql = await compileQuery(events, statement, project.id, tableNames)
+        const sql = await compileQuery(events, statement, project.id, tableNames, names)
         return new FileBytes(await events.selectParquet({ sql, copies, onCancel }))
       }
       const limited = limitStatement(statement)
-      const sql = await compileQuery(events, limited.statement, project.id, tableNames)
+      const sql = await compileQuery(events, limited.statement, project.id, tableNames, names)
       const hogql = await print(events, statement)
       const selected = await events.select({ sql, rowsMax: limited.limit, copies, onCancel })
       const { columns, types, rowsText, hasMore } = selected

@@ -5,6 +5,7 @@
 import { ServiceError } from '../errors.ts'
 import { isAllowed } from './allowed-functions.ts'
 import { type Ast, nodeOf, printStatement, readStatement, refused } from './ast.ts'
+import { type ColumnNames, nameColumns } from './column-names.ts'
 import { rewriteStatement, type Source } from './rewrite.ts'
 import { sourceText } from './source-text.ts'
 import { peopleTable, type TableName } from './tables.ts'
@@ -22,13 +23,15 @@ export async function parseQuery(runner: SqlRunner, text: string): Promise<Ast> 
 
 /**
  * SQL for the rows of one project alone. `tables` are those that it may name; rows of others than events must have been
- * copied for it, as `usesOf` says. Errors: invalid_input for what is not allowed.
+ * copied for it, as `usesOf` says. `names` are for columns that it does not name, as `columnNames` has them.
+ * Errors: invalid_input for what is not allowed.
  */
 export async function compileQuery(
   runner: SqlRunner,
   statement: Ast,
   projectId: number,
   tables: readonly TableName[] = ['events'],
+  names: ColumnNames = [],
 ): Promise<string> {
   const { joins, tables: read } = usesOf(statement)
   if (joins.length > 0 && !tables.includes('persons')) {
@@ -42,7 +45,7 @@ export async function compileQuery(
       return { name, select, hidden }
     }),
   )
-  const rewritten = rewriteStatement(statement, sources)
+  const rewritten = nameColumns(rewriteStatement(statement, sources), names)
   const sql = await print(runner, rewritten)
   const ours = sources.flatMap(({ select }) => (select === null ? [] : ownTables(select)))
   checkPrinted(await parse(runner, sql), ours)

@@ -11,29 +11,43 @@ const depthMax = 100
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\', "'": "''", n: '\n', t: '\t', r: '\r' }
 
-/** What stands at one place of the text: its first character, how far it goes, and what it becomes. */
-interface Token {
+/** What stands at one place of the text: how far it goes, and what it becomes. */
+interface Read {
   readonly end: number
   readonly text: string
 }
 
-/** The text for DuckDB's parser. Errors: invalid_input for text that is too long, nested too deep or cut off. */
+export interface Token {
+  /** As it was written. */
+  readonly given: string
+  /** For DuckDB's parser; of a comment a space. */
+  readonly text: string
+}
+
+/** The text for DuckDB's parser. Errors: as `tokensOf`, and for text that is nested too deep. */
 export function sourceText(given: string): string {
+  const parts: string[] = []
+  const brackets = new Brackets()
+  for (const token of tokensOf(given)) {
+    parts.push(token.text)
+    brackets.read(parts)
+  }
+  return parts.join('').replace(/[\s;]+$/, '')
+}
+
+/** The whole text in pieces. Errors: invalid_input for text that is too long or cut off. */
+export function* tokensOf(given: string): Generator<Token> {
   if (given.length > queryLengthMax) {
     throw refused(`a query has at most ${queryLengthMax} characters, this one ${given.length}`)
   }
   if (/[\0\ud800-\udfff]/u.test(given)) throw refused('a query is text without NUL and lone surrogates')
-  const parts: string[] = []
-  const brackets = new Brackets()
   for (let at = 0; at < given.length; ) {
     const placeholder = /^\{\s*[A-Za-z_][\w.]*\s*\}/.exec(given.slice(at, at + 100))?.[0]
     if (placeholder !== undefined) throw refused(`placeholders such as ${placeholder} have no value here`)
-    const token = readToken(given, at)
-    parts.push(token.text)
-    brackets.read(parts)
-    at = token.end
+    const { end, text } = readToken(given, at)
+    yield { given: given.slice(at, end), text }
+    at = end
   }
-  return parts.join('').replace(/[\s;]+$/, '')
 }
 
 /** Keeps count of brackets, and puts what stands in brackets of its own in front of arguments behind them. */
@@ -79,7 +93,7 @@ function isName(part: string | undefined): boolean {
   return part !== undefined && /^[A-Za-z_]\w*$/.test(part)
 }
 
-function readToken(given: string, at: number): Token {
+function readToken(given: string, at: number): Read {
   const rest = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
     return pattern.exec(given)?.[0]
@@ -108,7 +122,7 @@ function isFunction(word: string, given: string, at: number): boolean {
 }
 
 /** Text in single quotes. A space in front keeps a letter before it from giving its backslashes a meaning. */
-function readQuoted(given: string, start: number): Token {
+function readQuoted(given: string, start: number): Read {
   let text = " '"
   for (let at = start + 1; at < given.length; at++) {
     const char = given[at]!
@@ -124,7 +138,7 @@ function readQuoted(given: string, start: number): Token {
   throw refused('a text has no closing quote')
 }
 
-function readName(given: string, start: number): Token {
+function readName(given: string, start: number): Read {
   const quote = given[start]!
   let name = ''
   for (let at = start + 1; at < given.length; at++) {

@@ -44,6 +44,13 @@ t.test('prints tables, CSV and JSON lines', async (t) => {
     output: 'a\r\n1\r\n',
     remark: 'only the first 1 rows: add a LIMIT for more\n',
   })
+  const twice = 'select event, upper(event), event from events order by event limit 1'
+  t.equal((await run(twice, 'csv')).output, 'event,upper(event),event_1\r\nbought,BOUGHT,bought\r\n')
+  t.equal(
+    (await run(twice, 'jsonl')).output,
+    '{"event":"bought","upper(event)":"BOUGHT","event_1":"bought"}\n',
+  )
+  t.match((await run(twice, 'table')).output, /^event {3}upper\(event\) {2}event\n/)
   await t.rejects(run('select', 'csv'), { code: 'server_refused', detail: /^400 Failed to parse query/ })
 })
 
@@ -58,7 +65,7 @@ t.test('writes Parquet into a file, or to whatever stdout is but a terminal', as
       env,
     })
   }
-  const sql = 'select event, timestamp, properties from events order by event'
+  const sql = 'select event, timestamp, properties, properties.text, upper(event) from events order by event'
   const { stdout } = await spate(sql, '--format', 'parquet')
   writeFileSync(piped!, stdout)
   t.equal((await spate(sql, '--format', 'parquet', '--output', file!)).stdout.length, 0)
@@ -69,6 +76,10 @@ t.test('writes Parquet into a file, or to whatever stdout is but a terminal', as
   t.strictSame(await read('select typeof(event), typeof(timestamp), typeof(properties), event'), [
     ['VARCHAR', 'TIMESTAMP WITH TIME ZONE', 'JSON', 'bought'],
     ['VARCHAR', 'TIMESTAMP WITH TIME ZONE', 'JSON', 'viewed'],
+  ])
+  t.strictSame(await read('select text, "upper(event)"'), [
+    ['=1,"2"', 'BOUGHT'],
+    [null, 'VIEWED'],
   ])
   await spate('select 1 as a', '--format', 'csv', '--output', text!)
   t.equal(readFileSync(text!, 'utf8'), 'a\r\n1\r\n')

@@ -21,6 +21,24 @@ t.test('says what a query makes of an event', async (t) => {
   })
 })
 
+t.test('calls what has no name by its own text, as short as a destination takes it', async (t) => {
+  const { runner } = await openWorld(t)
+  const aliases = async (text: string) =>
+    (await readExportQuery(runner, text, 1)).fields.map(({ alias }) => alias)
+  t.strictSame(await aliases('select lower( event ), e.event, properties.a.b, * from events e'), [
+    'lower(event)',
+    'event',
+    'b',
+    '*',
+  ])
+  const wide = (count: number) => `lower('${'é'.repeat(count)}')`
+  t.strictSame(await aliases(`select ${wide(25)}, ${wide(27)}, '${'x'.repeat(60)}' as a from events`), [
+    wide(25),
+    `lower('${'é'.repeat(26)}`,
+    'a',
+  ])
+})
+
 t.test('takes one plain SELECT from events', async (t) => {
   const { runner } = await openWorld(t)
   const rows: [text: string, detail: string][] = [

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { Model } from '../../src/exports/delivery.ts'
 import { postgresDestination } from '../../src/exports/postgres-destination.ts'
 import { s3Destination } from '../../src/exports/s3-destination.ts'
 import { uuidOf } from '../events/make-batch.ts'
@@ -27,8 +28,8 @@ function openModelsWorld(t: Test, S3 = s3Destination): Promise<ExportsWorld> {
   })
 }
 
-/** Persons and sessions of one hour, and an export of `model` to each destination. */
-async function worldWith(t: Test, model: 'persons' | 'sessions') {
+/** A world with an export of `model` to each destination. */
+async function worldWith(t: Test, model: Model, more: { readonly hogql_query?: string } = {}) {
   const s3 = await startS3(t)
   const theirs = await freshDatabase(t, true)
   const front = await startPostgresFront(t, theirs.connectionString, false)
@@ -36,6 +37,7 @@ async function worldWith(t: Test, model: 'persons' | 'sessions') {
   const bucket = { bucket_name: s3Bucket, region: 'us-east-1', endpoint_url: s3.endpoint, ...s3Keys }
   const s3Export = (file_format: string, compression: string | null) =>
     world.makeExport({
+      ...more,
       model,
       destination_type: 'S3',
       destination_config: { ...bucket, prefix: `{table}/${file_format}`, file_format, compression },
@@ -43,6 +45,7 @@ async function worldWith(t: Test, model: 'persons' | 'sessions') {
   await s3Export('Parquet', 'zstd')
   await s3Export('JSONLines', 'gzip')
   await world.makeExport({
+    ...more,
     model,
     destination_type: 'Postgres',
     destination_config: {
@@ -260,4 +263,26 @@ t.test('events carry their persons of now, in chunks as small as these need', as
       person_properties: now.find(({ uuid }) => uuid === bornIds[n % 3])?.text ?? '{}',
     })),
   )
+})
+
+t.test("a query's columns arrive under the names that its schema tells", async (t) => {
+  const hogql_query = `select uuid, properties.plan, lower(event), properties.plan, person_id as person,
+    multiIf(event = 'one', 'the first of all the events', event = 'two', 'the second', 'any other of them') from events`
+  const { world, table, fileOf } = await worldWith(t, 'events', { hogql_query })
+  const properties = JSON.stringify({ plan: 'pro' })
+  await world.ingest({ rows: [{ uuid: uuidOf(1), event: 'One', bornId: uuidOf(2), properties }] })
+  world.at(60)
+  await world.settle()
+  const long = "multiIf(event = 'one', 'the first of all the events', event"
+  const row = {
+    uuid: uuidOf(1),
+    plan: 'pro',
+    'lower(event)': 'one',
+    plan_1: 'pro',
+    person: uuidOf(2),
+    [long]: 'any other of them',
+  }
+  t.same(await table('select * from events'), [row])
+  t.same(await duckdb(`select * from read_parquet('${await fileOf('Parquet', 12)}')`), [row])
+  t.same(await duckdb(`select * from read_ndjson('${await fileOf('JSONLines', 12)}')`), [row])
 })

@@ -38,9 +38,9 @@ t.test('answers a query with columns, types and rows', async (t) => {
     body: {
       columns: ['event', 'browser', 'n'],
       types: [
-        ['event', 'VARCHAR'],
-        ['browser', 'VARCHAR'],
-        ['n', 'BIGINT'],
+        ['event', 'String'],
+        ['browser', 'String'],
+        ['n', 'Int64'],
       ],
       results: [
         ['$identify', null, null],
@@ -55,6 +55,69 @@ t.test('answers a query with columns, types and rows', async (t) => {
         'ORDER BY n NULLS FIRST',
     },
   })
+})
+
+t.test('calls columns as PostHog does, and their names mean nothing in the query', async (t) => {
+  const rows: [query: string, columns: string[], results: unknown[][]][] = [
+    [
+      'select properties.$browser, e.event, count(), person.id is null from events e group by all ' +
+        'order by e.event desc limit 1',
+      ['$browser', 'event', 'count()', 'person.id is null'],
+      [['Firefox', 'viewed', 1, false]],
+    ],
+    [
+      'select event, event, upper(event), upper(event) from events order by event desc limit 1',
+      ['event', 'event', 'upper(event)', 'upper(event)'],
+      [['viewed', 'viewed', 'VIEWED', 'VIEWED']],
+    ],
+    // `n` is a property and a column of a subquery here, `event` a column beside a property of that name.
+    [
+      "select properties.n, n from (select properties, 'x' as n from events) where n = 'x' and properties.n = '1'",
+      ['n', 'n'],
+      [['1', 'x']],
+    ],
+    [
+      "select properties.event, count() from events where event = 'bought' group by properties.event, event",
+      ['event', 'count()'],
+      [[null, 1]],
+    ],
+    [
+      'select lower(event), properties.n from events where properties.n is not null ' +
+        'order by properties.n, lower(event)',
+      ['lower(event)', 'n'],
+      [
+        ['viewed', '1'],
+        ['bought', '2'],
+      ],
+    ],
+    [
+      'select properties.n, lower(event) from events group by 1, lower(event) having count() = 1 ' +
+        'order by 1 desc limit 1',
+      ['n', 'lower(event)'],
+      [['2', 'bought']],
+    ],
+    [
+      'select lower(event), event from events union select upper(event), event from events ' +
+        'order by event, 1 limit 2',
+      ['lower(event)', 'event'],
+      [
+        ['$IDENTIFY', '$identify'],
+        ['$identify', '$identify'],
+      ],
+    ],
+    [
+      'select e.person.created_at = f.person.created_at, b.*, 1 + 1 from events e join events f on e.uuid = f.uuid ' +
+        "join (select 'b' as a, 2 as c) b on true limit 1",
+      ['e.person.created_at = f.person.created_at', 'a', 'c', '1 + 1'],
+      [[true, 'b', 2, 2]],
+    ],
+    ['select a.* from (select count(), event from events group by all) a order by event limit 1', [], []],
+  ]
+  for (const [query, columns, results] of rows) {
+    const { body } = await sql(query)
+    if (columns.length > 0) t.strictSame([body.columns, body.results], [columns, results], query)
+    else t.equal(body.columns.length, 2, query)
+  }
 })
 
 t.test('knows whose events they are', async (t) => {
