@@ -28,7 +28,7 @@ const columnsMax = 120
 const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/'],
   '@duckdb/node-api': ['src/events/'],
-  '@duckdb/node-bindings': ['src/events/row-chunk.ts'],
+  '@duckdb/node-bindings': ['src/events/row-chunk.ts', 'src/events/text-heap.ts'],
   pg: ['src/postgres/'],
   'pg-copy-streams': ['src/postgres/'],
   '@aws-sdk/client-s3': ['src/exports/'],

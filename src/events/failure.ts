@@ -25,27 +25,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-const ofAppender = /^Failed to append: /
-const ofMemory = /\b(allocate|pin) (a )?(block|data)\b|memory limit/i
-const ofFile = /^Failed to append: (Could not|Cannot) (open|read|write|fsync)\b/
-
-/**
- * An error of DuckDB's appender, which tells no kind, with the kind that it is taken for. What is about neither memory
- * nor files (rows that memory has no room for go to the disk) is taken for the values' fault, until one of them fails
- * alone, in a statement whose error tells its kind; nothing can be done after a fatal one, and so it is found out as
- * well.
- */
-export function errorOfAppender(error: unknown): unknown {
-  const message = messageOf(error)
-  if (!ofAppender.test(message)) return error
-  return new Error(`${kindOf(message)}: ${message}`, { cause: error })
-}
-
-function kindOf(message: string): string {
-  if (ofMemory.test(message)) return 'Out of Memory Error'
-  return ofFile.test(message) ? 'IO Error' : 'Invalid Input Error'
-}
-
 /** The first line of an error's message, at most `lengthMax` characters: fit for a log line or a reason. */
 export function shortMessage(error: unknown, lengthMax = 300): string {
   const line = messageOf(error).split('\n', 1)[0] ?? ''

@@ -2,17 +2,14 @@
 //
 // Rows travel as chunks of columns (row-chunk.ts). An event so large that it would hold others up goes alone, value by
 // value, and so does every event that is suspected of an error. The order stays: the chunk before it is loaded first.
-//
-// An appended chunk blocks this thread for some 10 ms; reads, which begin here, come between chunks.
 
-import { setImmediate } from 'node:timers/promises'
-import type { DuckDBAppender, DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type EventBatch, EventFlag, valueBytes } from '../capture/event-batch.ts'
 import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'
-import { errorOfAppender } from './failure.ts'
 import { chunkRowsMax, eventTextBytes, RowChunk } from './row-chunk.ts'
+import { RowInsert } from './row-insert.ts'
 
 /** An event with more text is loaded alone. */
 export const aloneBytesMin = 4 * 1024 * 1024
@@ -32,17 +29,17 @@ const aloneSql = `
     $13::bigint, $14::uinteger`
 
 export class Loader {
-  readonly #appender: DuckDBAppender
+  readonly #insert: RowInsert
   readonly #aloneStatement: DuckDBPreparedStatement
   readonly #chunk = new RowChunk()
 
-  private constructor(appender: DuckDBAppender, aloneStatement: DuckDBPreparedStatement) {
-    this.#appender = appender
+  private constructor(insert: RowInsert, aloneStatement: DuckDBPreparedStatement) {
+    this.#insert = insert
     this.#aloneStatement = aloneStatement
   }
 
   static async open(connection: DuckDBConnection): Promise<Loader> {
-    return new Loader(await connection.createAppender('event'), await connection.prepare(aloneSql))
+    return new Loader(await RowInsert.open(connection), await connection.prepare(aloneSql))
   }
 
   /**
@@ -84,22 +81,17 @@ export class Loader {
   /** Loads what waits in the chunk, and lets others have this thread. */
   async flush(): Promise<void> {
     if (this.#chunk.rows === 0) return
-    try {
-      this.#chunk.appendTo(this.#appender)
-    } catch (error) {
-      throw errorOfAppender(error)
-    }
-    await setImmediate()
+    await this.#insert.run(this.#chunk)
+    this.#chunk.clear()
   }
 
   /** Forgets what waits in the chunk, after an error. */
   discard(): void {
     this.#chunk.clear()
-    this.#appender.clear()
   }
 
   close(): void {
-    this.#appender.closeSync()
+    this.#insert.close()
     this.#aloneStatement.destroySync()
   }
 

@@ -1,24 +1,22 @@
-// The rows of one chunk, in DuckDB's own memory: columns of fixed width are copied over as they are, texts one by one.
-// The chunk goes to DuckDB's appender, past its SQL.
+// The rows of one chunk as DuckDB holds them, made in plain memory: columns of fixed width and slots of texts
+// (row-values.ts); what does not fit its slot is in DuckDB's (text-heap.ts). A statement takes them (row-insert.ts).
 //
-// Measured with 1.2 KB events (1.1 KB of properties), DuckDB 1.5.6, Node 20.20.2, two cores that others use too, CPU
-// µs per event with commit and checkpoint, medians of three in turn:
-//                                                               one row group    8,192 rows
-//                                                               a transaction   a transaction
-//   a chunk                                                          8.8            10.5
-//   each column one text, which SQL splits, unnests and casts       12.2            14.4
-// What is left is zstd and the copies that DuckDB makes of the texts.
+// CPU µs an event, 1.2 KB events (1.1 KB of properties), transactions of two row groups, DuckDB 1.5.6, Node 20.20.2, a
+// machine that others use too, in turn, medians of three:              until the commit   with it
+//   DuckDB's appender, a call for each long text                              3.7           7.3
+//   DuckDB's appender, texts copied many at a time                            2.4           5.9
+//   the statement                                                             1.6           5.1
+// What is left is zstd, in the commit, and two copies of each text.
 //
 // Properties are not parsed a second time, which would take 2 µs more: capture has parsed every byte of them, and the
-// tests hold what it lets in against what DuckDB can read. Texts are checked to be UTF-8: the long ones by DuckDB as it
-// copies them, those in slots here.
+// tests hold what it lets in against what DuckDB can read. Texts are checked to be UTF-8.
 
-import { isUtf8 } from 'node:buffer'
 import {
   BIGINT,
   BOOLEAN,
-  type DuckDBAppender,
-  DuckDBDataChunk,
+  type DuckDBDataChunk,
+  type DuckDBType,
+  DuckDBVarCharType,
   INTEGER,
   TIMESTAMPTZ,
   UINTEGER,
@@ -26,24 +24,18 @@ import {
   UUID,
   VARCHAR,
 } from '@duckdb/node-api'
-import duckdb, { type Vector } from '@duckdb/node-bindings'
-import { type EventBatch, EventFlag, type TextColumn, valueBytes } from '../capture/event-batch.ts'
+import duckdb from '@duckdb/node-bindings'
+import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
 import type { Position } from '../journal/journal.ts'
-import {
-  repeatInteger,
-  slotTextBytesMax,
-  slotWords,
-  writeIds,
-  writeIntegers,
-  writeSlots,
-} from './row-values.ts'
+import { type Copied, repeatInteger, stretchOf, writeIds, writeIntegers, writeSlots } from './row-values.ts'
+import { TextHeap } from './text-heap.ts'
 
 /** DuckDB's chunks hold no more. */
 export const chunkRowsMax = 2048
 /** A chunk holds no more text than this, once it has one row. */
 export const chunkTextBytesMax = 8 * 1024 * 1024
 
-/** The columns of the table `event`, in its order. Its JSON is text, and DuckDB takes it as it is. */
+/** The columns of the table `event`, in its order. */
 const columns = {
   projectId: { type: INTEGER, size: 4 },
   uuid: { type: UUID, size: 16 },
@@ -52,7 +44,8 @@ const columns = {
   bornId: { type: UUID, size: 16 },
   timestamp: { type: TIMESTAMPTZ, size: 8 },
   receivedAt: { type: TIMESTAMPTZ, size: 8 },
-  properties: { type: VARCHAR, size: 16 },
+  // Text that says it is JSON is taken as it is.
+  properties: { type: DuckDBVarCharType.create('JSON'), size: 16 },
   elementsChain: { type: VARCHAR, size: 16 },
   historical: { type: BOOLEAN, size: 1 },
   anonymous: { type: BOOLEAN, size: 1 },
@@ -63,8 +56,14 @@ const columns = {
 type ColumnName = keyof typeof columns
 const columnNames = Object.keys(columns) as ColumnName[] // the keys of the constant above
 
-const fixedColumns = columnNames.filter((name) => columns[name].type !== VARCHAR)
-const textColumns = columnNames.filter((name) => columns[name].type === VARCHAR)
+/** The columns with their types in DuckDB. */
+export const columnTypes: readonly (readonly [string, DuckDBType])[] = columnNames.map((name) => [
+  name,
+  columns[name].type,
+])
+
+/** What is copied while nothing is. */
+const nothing: Copied = { start: 0, end: 0, address: 0 }
 
 /** A column's values as they are copied into its vector; both are views on the same memory. */
 interface Cells {
@@ -72,16 +71,15 @@ interface Cells {
   readonly bytes: Uint8Array
 }
 
-/** Collects rows until they are appended; its memory is used again. */
+/** Collects rows until they are inserted; its memory is used again. */
 export class RowChunk {
   #rows = 0
   #textBytes = 0
-  readonly #chunk = DuckDBDataChunk.create(columnNames.map((name) => columns[name].type))
   readonly #cells = Object.fromEntries(columnNames.map((name) => [name, cellsOf(name)])) as Record<
     ColumnName,
     Cells
   > // one of each name of the constant
-  #vectors = this.#emptyVectors()
+  readonly #heap = new TextHeap()
 
   get rows(): number {
     return this.#rows
@@ -110,13 +108,14 @@ export class RowChunk {
     const end = row + count
     cells.projectId.words.fill(header.projectId, row, end)
     writeIds(cells.uuid.words, row, batch.uuids.subarray(from * 16, to * 16))
-    this.#setTexts('event', text.event, from, to)
-    this.#setTexts('distinctId', text.distinctId, from, to)
+    // Most ids stand in the properties, too.
+    const properties = this.#setTexts('properties', text.properties, row, from, to, nothing)
+    this.#setTexts('event', text.event, row, from, to, properties)
+    this.#setTexts('distinctId', text.distinctId, row, from, to, properties)
+    this.#setTexts('elementsChain', text.elementsChain, row, from, to, properties)
     writeIds(cells.bornId.words, row, batch.bornIds.subarray(from * 16, to * 16))
     writeIntegers(cells.timestamp.words, row, batch.timestamps.subarray(from, to))
     repeatInteger(cells.receivedAt.words, row, header.receivedAtMs * 1000, count)
-    this.#setTexts('properties', text.properties, from, to)
-    this.#setTexts('elementsChain', text.elementsChain, from, to)
     cells.historical.bytes.fill(header.historical ? 1 : 0, row, end)
     cells.lane.bytes.fill(lane, row, end)
     repeatInteger(cells.position.words, row, position, count)
@@ -130,70 +129,46 @@ export class RowChunk {
     this.#rows = end
   }
 
-  /** Hands the rows to `appender`, and is empty. Errors: DuckDB's; `appender` must be cleared then. */
-  appendTo(appender: DuckDBAppender): void {
-    for (const name of fixedColumns) {
+  /** Copies the rows into `chunk`. Long texts stay where they are: `chunk` must be done with before `clear`. */
+  copyTo(chunk: DuckDBDataChunk): void {
+    for (const [index, name] of columnNames.entries()) {
+      const vector = duckdb.data_chunk_get_vector(chunk.chunk, index)
       const { bytes } = this.#cells[name]
-      duckdb.copy_data_to_vector(this.#vectors[name], 0, bufferOf(bytes), 0, columns[name].size * this.#rows)
+      duckdb.copy_data_to_vector(vector, 0, bufferOf(bytes), 0, columns[name].size * this.#rows)
     }
-    this.#chunk.rowCount = this.#rows
-    try {
-      this.#checkSlots()
-      appender.appendDataChunk(this.#chunk)
-      appender.flushSync()
-    } finally {
-      this.clear()
-    }
+    chunk.rowCount = this.#rows
   }
 
   clear(): void {
     this.#rows = 0
     this.#textBytes = 0
-    this.#vectors = this.#emptyVectors()
-  }
-
-  /** Texts that fit their slots are copied over with them; the others are given to DuckDB, which copies each. */
-  #setTexts(name: ColumnName, column: TextColumn, from: number, to: number): void {
-    const { words, bytes } = this.#cells[name]
-    const vector = this.#vectors[name]
-    const row = this.#rows
-    const longer = writeSlots(words, row, column, from, to)
-    const slotBytes = slotWords * 4
-    if (longer < to - from)
-      duckdb.copy_data_to_vector(
-        vector,
-        row * slotBytes,
-        bufferOf(bytes),
-        row * slotBytes,
-        (to - from) * slotBytes,
-      )
-    if (longer === 0) return
-    const { spans } = column
-    for (let i = from; i < to; i++) {
-      if (spans[i * 2 + 1]! - spans[i * 2]! > slotTextBytesMax)
-        duckdb.vector_assign_string_element_len(vector, row + i - from, valueBytes(column, i))
-    }
+    this.#heap.clear()
   }
 
   /**
-   * Fails for a text in a slot that is not UTF-8. DuckDB would see it only while all texts before it in its segment are
-   * ASCII, and a function that reads such a text invalidates the whole instance. Lengths and zeros are ASCII, too: the
-   * slots of a column are UTF-8 when each of their texts is.
+   * Writes the slots of the values `from` to `to`, from row `row` on. Texts too long for them are copied, but for those
+   * in `copied`. Returns the copy when it is one.
    */
-  #checkSlots(): void {
-    for (const name of textColumns) {
-      const slots = this.#cells[name].bytes.subarray(0, this.#rows * columns[name].size)
-      if (!isUtf8(slots)) throw new Error(`Invalid Input Error: a text of ${name} is not UTF-8`)
+  #setTexts(
+    name: ColumnName,
+    column: TextColumn,
+    row: number,
+    from: number,
+    to: number,
+    copied: Copied,
+  ): Copied {
+    const { start, end, bytes } = stretchOf(column, from, to, copied)
+    // A stretch that is mostly others' texts is halved: no sender shall have texts copied over and over.
+    if (end - start > bytes * 2) {
+      const middle = (from + to) >>> 1
+      this.#setTexts(name, column, row, from, middle, copied)
+      this.#setTexts(name, column, row + middle - from, middle, to, copied)
+      return copied
     }
-  }
-
-  /** Gives the texts' memory back, and finds where the columns are now. */
-  #emptyVectors(): Record<ColumnName, Vector> {
-    this.#chunk.reset()
-    const { chunk } = this.#chunk
-    return Object.fromEntries(
-      columnNames.map((name, index) => [name, duckdb.data_chunk_get_vector(chunk, index)]),
-    ) as Record<ColumnName, Vector> // one of each name of the constant
+    const own = bytes === 0 ? copied : this.#heap.copy(column.bytes, start, end)
+    if (!writeSlots(this.#cells[name].words, row, column, from, to, own, copied))
+      throw new Error(notUtf8(name))
+    return own
   }
 }
 
@@ -218,4 +193,8 @@ function cellsOf(name: ColumnName): Cells {
 
 function bufferOf(bytes: Uint8Array): ArrayBuffer {
   return bytes.buffer as ArrayBuffer // made in cellsOf
+}
+
+function notUtf8(name: ColumnName): string {
+  return `Invalid Input Error: a text of ${name} is not UTF-8`
 }

@@ -4,8 +4,9 @@
 //   id                        its 16 bytes read as one number, lowest word first, the highest bit turned over, so that
 //                             ids are ordered as numbers with a sign
 //   text of at most 12 bytes  its length in a word, then its bytes, then zeros: 16 bytes, a slot
-//   any longer text           DuckDB's to write: its slot holds an address
+//   any longer text           its length in a word, its first four bytes, and the address of DuckDB's copy of it
 
+import { isUtf8 } from 'node:buffer'
 import type { TextColumn } from '../capture/event-batch.ts'
 
 /** A longer text does not fit its slot. */
@@ -49,31 +50,81 @@ export function writeIds(words: Uint32Array, row: number, ids: Uint8Array): void
   }
 }
 
+/** A stretch of a batch, and the address of DuckDB's copy of it. */
+export interface Copied {
+  readonly start: number
+  readonly end: number
+  readonly address: number
+}
+
+/** The least stretch that holds some texts, `end` exclusive, and how many bytes the texts have together. */
+export interface Stretch {
+  readonly start: number
+  readonly end: number
+  readonly bytes: number
+}
+
 /**
- * Writes the slots of the values `from` to `to`, exclusive, and leaves those of longer texts empty. Returns how many
- * are longer.
+ * The stretch of the values `from` to `to`, exclusive, that do not fit their slots, but for those that are in `copied`;
+ * without bytes when there are none.
+ */
+export function stretchOf({ spans }: TextColumn, from: number, to: number, copied: Copied): Stretch {
+  let first = Number.MAX_SAFE_INTEGER
+  let last = 0
+  let bytes = 0
+  for (let i = from; i < to; i++) {
+    const start = spans[i * 2]!
+    const end = spans[i * 2 + 1]!
+    if (end - start <= slotTextBytesMax || (start >= copied.start && end <= copied.end)) continue
+    if (start < first) first = start
+    if (end > last) last = end
+    bytes += end - start
+  }
+  return { start: bytes === 0 ? 0 : first, end: last, bytes }
+}
+
+/**
+ * Writes the slots of the values `from` to `to`, exclusive. Longer texts must be in one of the two copies, which are
+ * UTF-8. Returns false when a text is not.
  */
 export function writeSlots(
   words: Uint32Array,
   row: number,
-  column: TextColumn,
+  { bytes, spans }: TextColumn,
   from: number,
   to: number,
-): number {
-  const { bytes, spans } = column
+  own: Copied,
+  other: Copied,
+): boolean {
   const slots = new Uint8Array(words.buffer)
   words.fill(0, row * slotWords, (row + to - from) * slotWords)
-  let longer = 0
+  let isWhole = true
   for (let i = from, at = row * slotWords; i < to; i++, at += slotWords) {
     const start = spans[i * 2]!
     const end = spans[i * 2 + 1]!
-    const size = end - start
-    if (size > slotTextBytesMax) {
-      longer++
-    } else {
-      words[at] = size
-      for (let source = start, target = at * 4 + 4; source < end; ) slots[target++] = bytes[source++]!
+    const isLong = end - start > slotTextBytesMax
+    words[at] = end - start
+    let all = 0
+    const slotEnd = isLong ? start + 4 : end
+    for (let source = start, target = at * 4 + 4; source < slotEnd; ) {
+      all |= bytes[source]!
+      slots[target++] = bytes[source++]!
+    }
+    if (isLong) {
+      const copied = start >= own.start && end <= own.end ? own : other
+      const address = copied.address + (start - copied.start)
+      words[at + 2] = address
+      words[at + 3] = address / wordRange
+      // What follows the copy may be no text at all.
+      if (goesOn(bytes[start]!) || (end < copied.end && goesOn(bytes[end]!))) isWhole = false
+    } else if (all > 0x7f && !isUtf8(bytes.subarray(start, end))) {
+      isWhole = false
     }
   }
-  return longer
+  return isWhole
+}
+
+/** True for a byte that goes on with a character of UTF-8. */
+function goesOn(byte: number): boolean {
+  return (byte & 0xc0) === 0x80
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { errorOfAppender, failureOf, shortMessage } from '../../src/events/failure.ts'
+import { failureOf, shortMessage } from '../../src/events/failure.ts'
 
 t.test('tells by its message what an error of DuckDB means', async (t) => {
   const kind = (message: string) => failureOf(new Error(message))
@@ -30,25 +30,4 @@ t.test('takes an error of the file system for a passing one', async (t) => {
 t.test('shortens messages to one line', async (t) => {
   t.equal(shortMessage(new Error('first\nsecond')), 'first')
   t.equal(shortMessage(new Error('abcdef'), 3), 'abc…')
-})
-
-t.test('takes an error of the appender, which has no kind, for one of memory, disk or values', async (t) => {
-  const kindOf = (message: string) => failureOf(errorOfAppender(new Error(message)))
-  t.equal(
-    kindOf('Failed to append: could not allocate block of size 57.2 MiB (1 KiB/60 MiB used)'),
-    'transient',
-  )
-  // Seen on a full disk.
-  t.equal(
-    kindOf(
-      'Failed to append: Could not write file "/d/events.duckdb.tmp/duckdb_temp": No space left on device',
-    ),
-    'transient',
-  )
-  t.equal(kindOf('Failed to append: NOT NULL constraint failed: event.properties'), 'poison')
-  t.equal(kindOf('Failed to append: Invalid unicode (byte sequence mismatch) detected'), 'poison')
-  t.equal(kindOf('FATAL Error: Failed: database has been invalidated'), 'fatal')
-  t.match(errorOfAppender(new Error('Failed to append: failed to pin block of size 256 KiB')), {
-    message: /^Out of Memory Error: Failed to append: failed to pin/,
-  })
 })

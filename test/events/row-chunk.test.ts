@@ -5,6 +5,7 @@ import { decodeCapture } from '../../src/capture/decode.ts'
 import { type EventBatch, openEventBatch } from '../../src/capture/event-batch.ts'
 import { Loader } from '../../src/events/load.ts'
 import { chunkRowsMax, chunkTextBytesMax, eventTextBytes, RowChunk } from '../../src/events/row-chunk.ts'
+import { RowInsert } from '../../src/events/row-insert.ts'
 import { applySchema } from '../../src/events/schema.ts'
 import type { JournalRecord, Position } from '../../src/journal/journal.ts'
 import { bodyText } from '../capture/event-text.ts'
@@ -13,15 +14,13 @@ import { type BatchInput, makeBatch, plainRows, uuidOf } from './make-batch.ts'
 
 const position = 4096 as Position // made up for these tests
 
-/** A store in memory, with a loader; rows as they lie in the table. */
-async function world() {
+/** A store in memory; rows as they lie in the table. */
+async function store() {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   await applySchema(connection, 0)
   await connection.run("set TimeZone = 'UTC'")
-  const loader = await Loader.open(connection)
   t.teardown(() => {
-    loader.close()
     connection.closeSync()
     instance.closeSync()
   })
@@ -32,7 +31,15 @@ async function world() {
       from event order by rowid`)
     return read.getRowsJson()
   }
-  return { connection, loader, rows }
+  return { connection, rows }
+}
+
+/** The same with a loader. */
+async function world() {
+  const opened = await store()
+  const loader = await Loader.open(opened.connection)
+  t.teardown(() => loader.close())
+  return { ...opened, loader }
 }
 
 function recordOf(input: BatchInput, at = position): { record: JournalRecord; batch: EventBatch } {
@@ -46,8 +53,8 @@ function recordOf(input: BatchInput, at = position): { record: JournalRecord; ba
 }
 
 t.test('brings every column of several records into the table', async (t) => {
-  const { connection, rows } = await world()
-  const appender = await connection.createAppender('event')
+  const { connection, rows } = await store()
+  const insert = await RowInsert.open(connection)
   const first = recordOf({
     projectId: 3,
     receivedAtMs: 5,
@@ -58,11 +65,12 @@ t.test('brings every column of several records into the table', async (t) => {
   chunk.append(first.batch, position, 0, 1, 3)
   chunk.append(second.batch, 8192 as Position, 1, 0, 1)
   t.equal(chunk.rows, 3)
-  chunk.appendTo(appender)
+  await insert.run(chunk)
+  chunk.clear()
   t.equal(chunk.rows, 0)
   chunk.append(second.batch, position, 0, 0, 1)
-  chunk.appendTo(appender)
-  appender.closeSync()
+  await insert.run(chunk)
+  insert.close()
 
   const common = ['viewed', 'anna', uuidOf(0xb0), '1700000000000000']
   t.strictSame(await rows(), [
@@ -141,6 +149,33 @@ t.test('holds the same rows as are stored one by one', async () => {
       return (await load(1000)) === (await load(1))
     }),
     { numRuns: 40 },
+  )
+})
+
+t.test('copies texts that lie far apart in a batch', async (t) => {
+  const { connection, loader, rows } = await world()
+  const one = (index: number, isShort: boolean) => ({
+    uuid: uuidOf(index),
+    event: isShort ? 'short' : `a name that is long ${index}`,
+    distinctId: isShort ? `an id that is long as well ${index}` : 'anna',
+    elementsChain: index % 50 === 0 ? `an element ${index}` : '',
+  })
+  const inputs = Array.from({ length: 300 }, (_, index) => one(index, index > 0 && index < 299))
+  const { record, batch } = recordOf({ rows: inputs })
+  const duplicates = new Uint8Array(38)
+  for (let index = 0; index < 300; index += 3) duplicates[index >> 3]! |= 1 << (index & 7)
+  await connection.run('begin')
+  await loader.load('realtime', { ...record, duplicates }, batch, 0, 1000)
+  await loader.flush()
+  await connection.run('commit')
+  t.strictSame(
+    (await rows()).map(([, uuid, event, distinctId, , , , , elementsChain]) => ({
+      uuid,
+      event,
+      distinctId,
+      elementsChain,
+    })),
+    inputs.filter((_, index) => index % 3 !== 0),
   )
 })
 
