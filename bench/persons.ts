@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { forLanes, type Offsets } from '../src/consumer/offset.ts'
 import { bornIdOf } from '../src/identity/born-id.ts'
 import type { UnreadInput } from '../src/identity/operations.ts'
-import { PostgresStore } from '../src/persons/postgres-store.ts'
+import { PostgresStore, storePool } from '../src/persons/postgres-store.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../src/postgres/pool.ts'
 import { capturedBatch, rangeOf, type SentEvent } from '../test/identity/captured.ts'
@@ -38,7 +38,7 @@ export const persons: Scenario = {
     const own = await OwnPostgres.start(join(context.folder, 'postgres'))
     const postgres = openPostgres({ connectionString: own.databaseUrl, log: silent })
     const store = new PostgresStore({
-      postgres: openPostgres({ connectionString: own.databaseUrl, log: silent, connectionsMax: 1 }),
+      postgres: openPostgres({ connectionString: own.databaseUrl, log: silent, ...storePool }),
       // As in the persons thread.
       cacheBytesMax: 192 * MiB,
       loadedBytesMax: 64 * MiB,

@@ -20,8 +20,11 @@ import { moveProgress, readProgress } from './progress.ts'
 import { saveChanges } from './save.ts'
 import { type Touched, touchedBy } from './touched.ts'
 
+/** Of the pool that a store is given. A step sends the same few statements, whatever their arrays hold. */
+export const storePool = { connectionsMax: 1, plansOnce: true } as const
+
 export interface PostgresStoreOptions {
-  /** Used by this store alone, and closed with it. */
+  /** Used by this store alone, and closed with it. Opened with `storePool`. */
   readonly postgres: Postgres
   readonly cacheBytesMax: number
   /** Properties that one step may load, of persons that are not in the cache. */
@@ -34,13 +37,13 @@ export interface PostgresStoreOptions {
 const lockKey = '8318255664299275118'
 
 /**
- * The sets of a step are far smaller than the tables, and every join has an index: whatever the statistics say, a
- * step must not read a whole table.
+ * The sets of a step are far smaller than the tables, and every join has an index: whatever the statistics say, and
+ * however small a table was when a statement was planned, a step must not read a whole one.
  */
 const sessionSettings = `
-  set enable_hashjoin = off;
-  set enable_mergejoin = off;
-  set random_page_cost = 1.1`
+  select set_config(name, setting, false)
+  from (values ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('enable_seqscan', 'off'),
+    ('random_page_cost', '1.1')) as wanted (name, setting)`
 
 export class PostgresStore implements PersonsStore {
   readonly #options: PostgresStoreOptions

@@ -21,7 +21,8 @@ export interface Pumped {
 const pauses = {
   pauseMs: 100,
   pauseMsMax: 250,
-  waitingBytesMax: 4 * 1024 * 1024,
+  /** What one step takes at most (gather.ts): the larger it is, the less of its price there is for an event. */
+  waitingBytesMax: 16 * 1024 * 1024,
   gatherMsMax: 0,
   msMin: 100,
   /** Short: persons are late by as much when Postgres is back, and an attempt costs it one connection. */

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { openPostgres } from '../postgres/pool.ts'
 import { Consumer, type StepOutcome } from './consumer.ts'
 import type { OpenTask, PersonsTask } from './messages.ts'
-import { PostgresStore } from './postgres-store.ts'
+import { PostgresStore, storePool } from './postgres-store.ts'
 
 /** Opens the reading side of the journal; damage that it meets is copied to `quarantineDir`. */
 export type OpenReader = (journalDir: string, quarantineDir: string) => JournalReader
@@ -47,7 +47,7 @@ export class PersonsThread {
 
   #open({ connectionString, journalDir, quarantineDir, spikeEventsPerSecond, killAt }: OpenTask): null {
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, fatal: () => {} }
-    const postgres = openPostgres({ connectionString, log, connectionsMax: 1, statementMsMax })
+    const postgres = openPostgres({ connectionString, log, statementMsMax, ...storePool })
     const store = new PostgresStore({ postgres, cacheBytesMax, loadedBytesMax, killAt })
     const reader = this.#openReader(journalDir, quarantineDir)
     const options = { quarantineDir, spikeEventsPerSecond, clock: this.#clock }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { PostgresStore } from '../../src/persons/postgres-store.ts'
+import { PostgresStore, storePool } from '../../src/persons/postgres-store.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
 import { history } from '../identity/histories.ts'
 import { silentLog } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import { compareRows, stepsOf } from './compare-rows.ts'
 import { dumpPostgres } from './postgres-dump.ts'
 import { at, epoch, eventsOf, start, stepOf, takeAgain, testStore } from './store-contract.ts'
@@ -13,7 +14,7 @@ function openStore(
   connectionString: string,
   limits: { loadedBytesMax?: number; cacheBytesMax?: number } = {},
 ) {
-  const postgres = openPostgres({ connectionString, log: silentLog })
+  const postgres = openPostgres({ connectionString, log: silentLog, ...storePool })
   return new PostgresStore({
     postgres,
     cacheBytesMax: 1_000_000,
@@ -65,6 +66,37 @@ t.test('refuses a step whose persons are too large together, and takes them one 
   t.equal(await store.apply(stepOf(at(80), at(160), eventsOf([change('a'), change('b')]))), false)
   t.equal(await store.apply(stepOf(at(80), at(120), eventsOf([change('a')]))), true)
   t.equal(await store.apply(stepOf(at(120), at(160), eventsOf([change('b')]))), true)
+})
+
+t.test('steps that were planned while tables were empty read no whole table', async (t) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString, { cacheBytesMax: 0 })
+  await store.take(epoch)
+  const events = (step: number) =>
+    Array.from({ length: 40 }, (_, n) => [
+      { event: 'e', distinct_id: `d${n} ${step}` },
+      { event: '$identify', distinct_id: `u${n}`, properties: { $anon_distinct_id: `d${n} ${step}` } },
+      { event: '$set', distinct_id: `u${n}`, $set: { step } },
+      {
+        event: '$groupidentify',
+        distinct_id: `u${n}`,
+        properties: { $group_type: 'company', $group_key: `c${n}`, $group_set: { step } },
+      },
+    ]).flat()
+  for (let step = 0; step < 3; step++)
+    await store.apply(stepOf(at(step * 80), at(step * 80 + 80), eventsOf(events(step))))
+  // What a session has read is counted at the latest when it ends.
+  await store.close()
+  const read = async () =>
+    await postgres.query<{ relname: string; idx_scan: number; seq_tup_read: number }>(
+      `select relname, idx_scan, seq_tup_read from pg_stat_user_tables
+       where relname ~ '^(person_[0-9]|person_distinct_id_[0-9]|project_group_[0-9]|person_override$)'`,
+    )
+  await until(async () => (await read()).rows.some(({ idx_scan }) => idx_scan > 0))
+  t.same(
+    (await read()).rows.filter(({ seq_tup_read }) => seq_tup_read > 0),
+    [],
+  )
 })
 
 t.test('a lost connection gives the store up; taken again it goes on', async (t) => {

@@ -42,7 +42,7 @@ t.test('does not pause for those who wait, nor with much to do', async (t) => {
   for (const [waiting, isHurried] of [
     [8, true],
     [8, true],
-    [5_000_000, false],
+    [17_000_000, false],
   ] as const) {
     const { steps } = world
     world.waiting = waiting
