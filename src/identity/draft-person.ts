@@ -4,6 +4,7 @@ import type { Micros } from '../lib/clock.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { printMembers, readMembers } from './json-members.ts'
 import type { Person } from './known.ts'
+import { nothingSeen, type Seen, seenBeforeSet, withSeen } from './seen.ts'
 
 export class DraftPerson {
   readonly projectId: number
@@ -19,8 +20,7 @@ export class DraftPerson {
   mergedInto: DraftPerson | null = null
   /** Ids that came to it in this step. */
   readonly attachedIds: string[] = []
-  seenLast = 0
-  seenBefore = 0
+  seen: Seen = nothingSeen
   #properties: Map<string, string> | null = null
 
   constructor(
@@ -38,8 +38,7 @@ export class DraftPerson {
     if (base === null) return
     this.isIdentified = base.isIdentified
     this.version = base.version
-    this.seenLast = base.seenLast
-    this.seenBefore = base.seenBefore
+    this.seen = base.seen
   }
 
   /** Canonical JSON text by key, to be changed in place. Read from the row when first asked for. */
@@ -57,21 +56,23 @@ export class DraftPerson {
 
   /** Remembers an event that changes nothing as things stand. */
   noteSeen(digest: number): void {
-    if (this.seenLast === digest) return
-    this.seenBefore = this.seenLast
-    this.seenLast = digest
+    this.seen = withSeen(this.seen, digest)
     // It is as true of the row, as long as that has not changed.
-    if (this.base === null || this.isChanged) return
-    this.base.seenBefore = this.seenBefore
-    this.base.seenLast = digest
+    if (this.base !== null && !this.isChanged) this.base.seen = this.seen
   }
 
   /** Notes that one event changed the person. What was seen before may mean a change now. */
   change(version: number): void {
     this.version = version
     this.isChanged = true
-    this.seenLast = 0
-    this.seenBefore = 0
+    this.seen = nothingSeen
+  }
+
+  /** The same for an event that has set properties and removed none. */
+  changeBySet(version: number): void {
+    const seen = seenBeforeSet(this.seen)
+    this.change(version)
+    this.seen = seen
   }
 
   /** The new row. */
@@ -83,8 +84,7 @@ export class DraftPerson {
       isIdentified: this.isIdentified,
       version: this.version,
       properties: printMembers(this.properties),
-      seenLast: this.seenLast,
-      seenBefore: this.seenBefore,
+      seen: this.seen,
     }
   }
 }

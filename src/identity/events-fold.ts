@@ -17,6 +17,7 @@ import {
   trimProperties,
 } from './property-bounds.ts'
 import { changeProperties } from './property-change.ts'
+import { hasSeen } from './seen.ts'
 import type { Tally } from './tally.ts'
 
 const trimmedDetail = 'properties over 512 KiB were removed, the largest first'
@@ -38,7 +39,7 @@ export class EventsFold {
     const { batch } = this.#input
     const owner = this.#project.ownerOf(operation.distinctId)
     if (owner !== null && (kind === 'plain' || (kind === 'birth' && !hasGroups))) return
-    if (owner !== null && digest > 0 && (owner.seenLast === digest || owner.seenBefore === digest)) return
+    if (owner !== null && digest > 0 && hasSeen(owner.seen, digest)) return
     const members = personColumn(batch, index)
     if (hasGroups) this.#project.groups.nameTypes(members.get('$groups') ?? '{}')
     if (operation.group !== null) this.#changeGroup(operation)
@@ -65,7 +66,10 @@ export class EventsFold {
       }
     }
     const person = this.#project.personOf(distinctId)
-    if (person === null) return this.#create(operation, distinctId, update)
+    if (person === null) {
+      const born = this.#create(operation, distinctId, update)
+      return hasAll(born, update) ? born : null
+    }
     const isDone = this.#change(operation, person, update, person.version + 1)
     return isDone ? person : null
   }
@@ -120,7 +124,8 @@ export class EventsFold {
       case 'unchanged':
         return true
       case 'changed':
-        person.change(version)
+        if (update.unset.length === 0) person.changeBySet(version)
+        else person.change(version)
         return true
       case 'trimmed':
         person.change(version)
@@ -149,6 +154,11 @@ export class EventsFold {
       distinctId: operation.distinctId,
     })
   }
+}
+
+/** Whether a person was born with all properties that its event sets. */
+function hasAll({ properties }: DraftPerson, { set, setOnce }: PersonUpdate): boolean {
+  return [...set.keys(), ...setOnce.keys()].every((key) => properties.has(key))
 }
 
 /** Whether new values of suppressed properties alone are no reason for this event to write a person. */

@@ -2,6 +2,7 @@
 // of it (ids-to-load.ts says which), so that folding needs no I/O and no waiting.
 
 import type { Micros } from '../lib/clock.ts'
+import type { Seen } from './seen.ts'
 
 /** A person, as stored. Rows are never changed in place: the fold makes new ones. */
 export interface Person {
@@ -13,12 +14,8 @@ export interface Person {
   readonly version: number
   /** JSON text of an object: as the fold printed it, or as a database prints what the fold once printed. */
   readonly properties: string
-  /**
-   * Digests of the last two events that would change nothing about this very row if they came again, or 0: what the
-   * fold remembers (column-digest.ts), no part of the person. A loader starts them at 0.
-   */
-  seenLast: number
-  seenBefore: number
+  /** Of this very row. What the fold remembers, no part of the person: a loader starts with nothing. */
+  seen: Seen
 }
 
 export interface Group {

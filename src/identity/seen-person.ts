@@ -4,32 +4,26 @@
 
 import type { Micros } from '../lib/clock.ts'
 import type { Person } from './known.ts'
+import { hasSeen, nothingSeen, type Seen, withSeen } from './seen.ts'
 
 /** What the events of a step say of the person of one id, as far as digests tell. */
 export class Said {
   /** More than digests can answer for. */
   needsRow = false
-  /** Digests of the events that say something; 0 where there is none. */
-  #first = 0
-  #second = 0
+  /** Of the events that say something. */
+  #said: Seen = nothingSeen
 
-  /** An event with this digest. A person remembers two. */
+  /** An event with this digest. A person remembers three. */
   add(digest: number): void {
-    if (digest === this.#first || digest === this.#second) return
-    if (this.#first === 0) this.#first = digest
-    else if (this.#second === 0) this.#second = digest
-    else this.needsRow = true
+    if (this.#said.earlier === 0) this.#said = withSeen(this.#said, digest)
+    else if (!hasSeen(this.#said, digest)) this.needsRow = true
   }
 
-  /** True when a person who has seen these two events last has seen all of it. */
-  isSeen(seenLast: number, seenBefore: number): boolean {
-    const first = this.#first
-    const second = this.#second
-    return (
-      !this.needsRow &&
-      (first === 0 || first === seenLast || first === seenBefore) &&
-      (second === 0 || second === seenLast || second === seenBefore)
-    )
+  /** True when a person who has seen `seen` has seen all of it. */
+  isSeen(seen: Seen): boolean {
+    if (this.needsRow) return false
+    const { last, before, earlier } = this.#said
+    return [last, before, earlier].every((digest) => digest === 0 || hasSeen(seen, digest))
   }
 }
 
@@ -37,14 +31,12 @@ export class Said {
 export class SeenPerson implements Person {
   readonly projectId: number
   readonly uuid: string
-  seenLast: number
-  seenBefore: number
+  seen: Seen
 
-  constructor(projectId: number, uuid: string, seenLast: number, seenBefore: number) {
+  constructor(projectId: number, uuid: string, seen: Seen) {
     this.projectId = projectId
     this.uuid = uuid
-    this.seenLast = seenLast
-    this.seenBefore = seenBefore
+    this.seen = seen
   }
 
   get createdAtMicros(): Micros {

@@ -4,6 +4,7 @@
 import { type IdsToLoad, idsToLoad, personsToLoadWhole } from '../identity/ids-to-load.ts'
 import type { Known, Person } from '../identity/known.ts'
 import type { StepInput, UnreadInput } from '../identity/operations.ts'
+import { nothingSeen } from '../identity/seen.ts'
 import { type Said, SeenPerson, saidByOwner } from '../identity/seen-person.ts'
 import type { Micros } from '../lib/clock.ts'
 import type { Session } from '../postgres/pool.ts'
@@ -149,9 +150,9 @@ function seenPerson(
   uuid: string,
   saids: readonly Said[],
 ): SeenPerson | null {
-  const { seenLast, seenBefore } = cache.seenBy(uuid) ?? { seenLast: 0, seenBefore: 0 }
-  const isSeen = saids.every((said) => said.isSeen(seenLast, seenBefore))
-  return isSeen ? new SeenPerson(projectId, uuid, seenLast, seenBefore) : null
+  const seen = cache.seenBy(uuid) ?? nothingSeen
+  const isSeen = saids.every((said) => said.isSeen(seen))
+  return isSeen ? new SeenPerson(projectId, uuid, seen) : null
 }
 
 interface PersonKeys {
@@ -201,7 +202,7 @@ async function loadPersons(
       isIdentified: row.is_identified,
       version: row.version,
       properties: row.properties,
-      ...(cache.seenBy(row.uuid) ?? { seenLast: 0, seenBefore: 0 }),
+      seen: cache.seenBy(row.uuid) ?? nothingSeen,
     }
     cache.addPerson(person)
     projects.get(row.project_id)?.persons.set(row.uuid, person)

@@ -4,7 +4,9 @@
 // An id is kept by the uuid it was born to. Uuids are hashes, unique over all projects.
 
 import type { Changes } from '../identity/changes.ts'
+import { digestBits } from '../identity/column-digest.ts'
 import type { Person } from '../identity/known.ts'
+import { hasSeen, type Seen } from '../identity/seen.ts'
 import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'
 import { UuidTable } from './uuid-table.ts'
 
@@ -13,15 +15,12 @@ interface Generation {
   bytes: number
 }
 
-/** Digests of the last two events that would change nothing about a person, as in its row. */
-export interface Seen {
-  readonly seenLast: number
-  readonly seenBefore: number
-}
-
 /** Room that a map's entry and a row take beside their text, measured roughly with Node 20. */
 const personBytes = 400
 const wordRange = 2 ** 32
+/** Of a digest beside its lower word. */
+const upperBits = digestBits - 32
+const upperMask = 2 ** upperBits - 1
 
 export class PersonCache {
   readonly #generationBytesMax: number
@@ -29,7 +28,7 @@ export class PersonCache {
   #old = emptyGeneration()
   /** Uuids of owners by the uuids that ids were born to. */
   readonly #owners: UuidTable
-  /** By uuids of persons: two digests of two words each. */
+  /** By uuids of persons: the lower words of three digests, and their upper bits. */
   readonly #seen: UuidTable
   // Both sides of a table, as bytes and as words of the same memory.
   readonly #keyBytes = new Uint8Array(16)
@@ -60,11 +59,11 @@ export class PersonCache {
 
   /** Whether it is known here that the person has seen an event with this digest. */
   hasSeen(owner: Uint32Array, digest: number): boolean {
-    if (!this.#seen.get(owner, this.#value)) return false
-    const high = Math.floor(digest / wordRange)
+    const value = this.#value
+    if (!this.#seen.get(owner, value)) return false
     const low = digest >>> 0
-    const [lastHigh, lastLow, beforeHigh, beforeLow] = this.#value
-    return (lastLow === low && lastHigh === high) || (beforeLow === low && beforeHigh === high)
+    if (value[0] !== low && value[1] !== low && value[2] !== low) return false
+    return hasSeen(unpackSeen(value), digest)
   }
 
   person(uuid: string): Person | null {
@@ -79,9 +78,7 @@ export class PersonCache {
   /** What a person has seen; null when that is not known here. */
   seenBy(uuid: string): Seen | null {
     parseUuidText(uuid, this.#keyBytes, 0)
-    if (!this.#seen.get(this.#key, this.#value)) return null
-    const [lastHigh = 0, lastLow = 0, beforeHigh = 0, beforeLow = 0] = this.#value
-    return { seenLast: lastHigh * wordRange + lastLow, seenBefore: beforeHigh * wordRange + beforeLow }
+    return this.#seen.get(this.#key, this.#value) ? unpackSeen(this.#value) : null
   }
 
   addOwner(projectId: number, distinctId: string, personUuid: string): void {
@@ -97,12 +94,9 @@ export class PersonCache {
   }
 
   /** Remembers what a person has seen, whether or not its row is kept. */
-  noteSeen({ uuid, seenLast, seenBefore }: Pick<Person, 'uuid' | 'seenLast' | 'seenBefore'>): void {
+  noteSeen({ uuid, seen }: Pick<Person, 'uuid' | 'seen'>): void {
     parseUuidText(uuid, this.#keyBytes, 0)
-    this.#value[0] = seenLast / wordRange
-    this.#value[1] = seenLast
-    this.#value[2] = seenBefore / wordRange
-    this.#value[3] = seenBefore
+    packSeen(seen, this.#value)
     this.#seen.set(this.#key, this.#value)
   }
 
@@ -149,6 +143,26 @@ export class PersonCache {
     this.#old = this.#young
     this.#young = emptyGeneration()
   }
+}
+
+function packSeen({ last, before, earlier }: Seen, value: Uint32Array): void {
+  value[0] = last
+  value[1] = before
+  value[2] = earlier
+  value[3] = upperOf(last) | (upperOf(before) << upperBits) | (upperOf(earlier) << (2 * upperBits))
+}
+
+function unpackSeen(value: Uint32Array): Seen {
+  const upper = value[3]!
+  return {
+    last: value[0]! + (upper & upperMask) * wordRange,
+    before: value[1]! + ((upper >>> upperBits) & upperMask) * wordRange,
+    earlier: value[2]! + ((upper >>> (2 * upperBits)) & upperMask) * wordRange,
+  }
+}
+
+function upperOf(digest: number): number {
+  return Math.floor(digest / wordRange)
 }
 
 function emptyGeneration(): Generation {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPieces, nextPiece, openPieces } from '../../src/capture/person-pieces.ts'
-import { columnDigest } from '../../src/identity/column-digest.ts'
+import { columnDigest, digestBits, isQuiet } from '../../src/identity/column-digest.ts'
 import { suppressedKeys } from '../../src/identity/suppression.ts'
 import { capturedBatch } from './captured.ts'
 
@@ -19,7 +19,7 @@ t.test('is the same for the same, and for another page', async (t) => {
   t.equal(digest(page), digest({ ...page, unmapped: 1 }))
   t.equal(digest(page), digest({ ...page, $current_url: '/b?c="}{,\\' }))
   t.equal(digest(page), digest({ ...page, $browser: { nested: ['}', 1] } }))
-  t.ok(Number.isSafeInteger(digest(page)) && digest(page) > 0)
+  t.ok(digest(page) > 0 && digest(page) < 2 ** digestBits)
 })
 
 t.test('differs for everything that may change the person', async (t) => {
@@ -72,4 +72,12 @@ t.test('ends with the column, whatever stands there', async (t) => {
     piece[5] = 0x22
     t.ok(columnDigest(batch, 0, true) > 0, byte)
   }
+})
+
+t.test('tells who says only what is suppressed', async (t) => {
+  const { $current_url, $browser } = page
+  t.equal(isQuiet(digest({ $current_url, $browser })), true)
+  for (const more of [{ utm_source: 'x' }, { $os_name: 'iOS' }, { $set: {} }, { $unset: ['a'] }])
+    t.equal(isQuiet(digest({ $current_url, $browser, ...more })), false)
+  t.equal(isQuiet(digest({ $current_url, $browser }, true)), false)
 })

@@ -252,11 +252,11 @@ function knownProject(tables: ProjectTables, ids: IdsToLoad): KnownProject {
   const needed = new Set(ids.personUuids)
   for (const [id, said] of ids.distinctIds) {
     const person = persons.get(owners.get(id) ?? '')
-    if (person !== undefined && !said.isSeen(person.seenLast, person.seenBefore)) needed.add(person.uuid)
+    if (person !== undefined && !said.isSeen(person.seen)) needed.add(person.uuid)
   }
   const known = (person: Person | undefined): Person | null => {
     if (person === undefined || needed.has(person.uuid)) return person ?? null
-    return new SeenPerson(person.projectId, person.uuid, person.seenLast, person.seenBefore)
+    return new SeenPerson(person.projectId, person.uuid, person.seen)
   }
   const whole = personsToLoadWhole(ids.merges, (id) => owners.get(id) ?? null)
   return {
@@ -287,7 +287,7 @@ function asJsonb(text: string): string {
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(', ')}}`
 }
 
-function withoutMemory({ seenLast: _, seenBefore: __, ...person }: Person) {
+function withoutMemory({ seen: _, ...person }: Person) {
   return withParsed(person)
 }
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { bornIdOf } from '../../src/identity/born-id.ts'
 import type { KnownProject, Person } from '../../src/identity/known.ts'
 import { ProjectDraft } from '../../src/identity/project-draft.ts'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 
 const createdAtMicros = 1_714_564_800_000_000 as Micros // 2024-05-01T12:00:00Z
@@ -11,7 +12,7 @@ const createdAtMicros = 1_714_564_800_000_000 as Micros // 2024-05-01T12:00:00Z
 function projectOf(...persons: string[][]): ProjectDraft {
   const rows = persons.map((ids): Person => {
     const uuid = bornIdOf(1, ids[0] ?? '')
-    const others = { isIdentified: false, version: 0, properties: '{}', seenLast: 0, seenBefore: 0 }
+    const others = { isIdentified: false, version: 0, properties: '{}', seen: nothingSeen }
     return { projectId: 1, uuid, createdAtMicros, ...others }
   })
   const known: KnownProject = {

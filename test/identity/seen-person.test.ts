@@ -1,37 +1,45 @@
 import t from 'tap'
+import { columnDigest } from '../../src/identity/column-digest.ts'
+import { hasSeen, nothingSeen, type Seen } from '../../src/identity/seen.ts'
 import { Said, SeenPerson } from '../../src/identity/seen-person.ts'
 import { uuidOf } from '../events/make-batch.ts'
+import { capturedBatch } from './captured.ts'
 import { MemoryStore } from './memory-store.ts'
 
-t.test('two digests answer for what is said, in either order, and no third', async (t) => {
+const seen = (last: number, before = 0, earlier = 0): Seen => ({ last, before, earlier })
+
+t.test('three digests answer for what is said, in any order, and no fourth', async (t) => {
   const said = new Said()
-  t.equal(said.isSeen(0, 0), true, 'nothing is said')
+  t.equal(said.isSeen(nothingSeen), true, 'nothing is said')
   said.add(7)
   said.add(7)
+  const once = [seen(7), seen(0, 7), seen(0, 0, 7), seen(8), nothingSeen]
   t.same(
-    [said.isSeen(7, 0), said.isSeen(0, 7), said.isSeen(8, 0), said.isSeen(0, 0)],
-    [true, true, false, false],
+    once.map((one) => said.isSeen(one)),
+    [true, true, true, false, false],
   )
   said.add(9)
+  said.add(8)
+  const thrice = [seen(7, 8, 9), seen(9, 7, 8), seen(7, 9), seen(0, 8, 9)]
   t.same(
-    [said.isSeen(7, 9), said.isSeen(9, 7), said.isSeen(7, 0), said.isSeen(0, 9)],
+    thrice.map((one) => said.isSeen(one)),
     [true, true, false, false],
   )
   said.add(7)
-  t.equal(said.isSeen(7, 9), true)
+  t.equal(said.isSeen(seen(7, 8, 9)), true)
   said.add(11)
-  t.equal(said.isSeen(7, 9), false)
+  t.equal(said.isSeen(seen(7, 8, 9)), false)
 })
 
 t.test('what needs the row is not answered by digests', async (t) => {
   const said = new Said()
   said.needsRow = true
-  t.equal(said.isSeen(0, 0), false)
+  t.equal(said.isSeen(nothingSeen), false)
 })
 
 t.test('a row that was not loaded cannot be read by mistake', async (t) => {
-  const person = new SeenPerson(1, uuidOf(1), 7, 0)
-  t.same([person.projectId, person.uuid, person.seenLast, person.seenBefore], [1, uuidOf(1), 7, 0])
+  const person = new SeenPerson(1, uuidOf(1), seen(7))
+  t.same([person.projectId, person.uuid, person.seen], [1, uuidOf(1), seen(7)])
   for (const field of ['properties', 'version', 'isIdentified', 'createdAtMicros'] as const)
     t.throws(() => person[field], { message: /was not loaded/ })
 })
@@ -55,3 +63,33 @@ t.test(
     t.match(store.properties('a'), { plan: 'free' })
   },
 )
+
+t.test(
+  'pages go on repeating after a campaign has changed the person, and not after a removal',
+  async (t) => {
+    const store = new MemoryStore()
+    const visit = (more: object) => ({
+      event: '$pageview',
+      distinct_id: 'a',
+      properties: { $browser: 'Chrome', ...more },
+    })
+    const otherPage = capturedBatch([visit({ $browser: 'Safari' })])
+    const digest = otherPage === null ? 0 : columnDigest(otherPage, 0, false)
+    const sendAndSee = (more: object) =>
+      store.send([visit(more)]).persons.map(({ seen }) => hasSeen(seen, digest))
+    t.same(sendAndSee({}), [true])
+    t.same(sendAndSee({ utm_source: 'x' }), [true])
+    t.same(sendAndSee({ $unset: ['$browser'] }), [false])
+    t.equal(store.send([visit({ $browser: 'Safari' })]).persons.length, 1)
+    t.match(store.properties('a'), { $browser: 'Safari', utm_source: 'x' })
+  },
+)
+
+t.test('a person that was born without what was too large for it has not seen that', async (t) => {
+  const store = new MemoryStore()
+  const visit = ($browser: string) => ({ event: '$pageview', distinct_id: 'a', properties: { $browser } })
+  store.send([visit('x'.repeat(700_000))])
+  t.notMatch(store.properties('a'), { $browser: String })
+  store.send([visit('Chrome')])
+  t.match(store.properties('a'), { $browser: 'Chrome', $initial_browser: 'Chrome' })
+})

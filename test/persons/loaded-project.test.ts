@@ -2,6 +2,7 @@ import t from 'tap'
 import { idsToLoad } from '../../src/identity/ids-to-load.ts'
 import type { Person } from '../../src/identity/known.ts'
 import { readInput } from '../../src/identity/operations.ts'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 import { LoadedProject } from '../../src/persons/loaded-project.ts'
 import { eventsOf } from './store-contract.ts'
@@ -13,8 +14,7 @@ const anna: Person = {
   isIdentified: false,
   version: 0,
   properties: '{}',
-  seenLast: 0,
-  seenBefore: 0,
+  seen: nothingSeen,
 }
 
 t.test('finds persons by their ids and groups by the name of their type, of what was loaded', async (t) => {

@@ -1,6 +1,8 @@
 import t from 'tap'
 import type { Person } from '../../src/identity/known.ts'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
+import { parseUuidText } from '../../src/lib/uuid.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
 import { uuidOf } from '../events/make-batch.ts'
 import { noChanges } from './no-changes.ts'
@@ -13,8 +15,7 @@ function person(uuid: string, properties = '{}'): Person {
     isIdentified: false,
     version: 0,
     properties,
-    seenLast: 0,
-    seenBefore: 0,
+    seen: nothingSeen,
   }
 }
 
@@ -37,7 +38,7 @@ t.test('follows what a step changed', async (t) => {
     ['a', annaId],
     ['b', bobId],
   ] as const) {
-    cache.addPerson({ ...person(uuid), seenLast: 7 })
+    cache.addPerson({ ...person(uuid), seen: { ...nothingSeen, last: 7 } })
     cache.addOwner(1, id, uuid)
   }
   const changed = person(bobId, '{"n": 1}')
@@ -51,7 +52,7 @@ t.test('follows what a step changed', async (t) => {
   t.equal(cache.seenBy(annaId), null)
   t.equal(cache.ownerOf(1, 'a'), bobId)
   t.equal(cache.person(bobId), changed)
-  t.same(cache.seenBy(bobId), { seenLast: 0, seenBefore: 0 }, 'a changed person has seen nothing yet')
+  t.same(cache.seenBy(bobId), nothingSeen, 'a changed person has seen nothing yet')
   cache.apply({ ...noChanges, distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: null }] })
   t.equal(cache.ownerOf(1, 'a'), null)
   cache.apply({ ...noChanges, projectsDeleted: [2] })
@@ -61,12 +62,19 @@ t.test('follows what a step changed', async (t) => {
 
 t.test('knows what persons have seen when it has no room for their rows', async (t) => {
   const cache = new PersonCache(60_000)
-  const seen = { seenLast: 2 ** 53 - 1, seenBefore: 2 ** 32 }
-  for (let n = 0; n < 200; n++) cache.addPerson({ ...person(uuidOf(n), 'x'.repeat(400)), ...seen })
+  const digests = [2 ** 42 - 1, 2 ** 32, 2 ** 31 + 1] as const
+  const [last, before, earlier] = digests
+  const seen = { last, before, earlier }
+  for (let n = 0; n < 200; n++) cache.addPerson({ ...person(uuidOf(n), 'x'.repeat(400)), seen })
   t.equal(cache.person(uuidOf(0)), null)
   t.same(cache.seenBy(uuidOf(0)), seen)
-  cache.noteSeen({ uuid: uuidOf(0), seenLast: 1, seenBefore: 0xffff_ffff })
-  t.same(cache.seenBy(uuidOf(0)), { seenLast: 1, seenBefore: 0xffff_ffff })
+  const owner = new Uint32Array(16 / 4)
+  parseUuidText(uuidOf(0), new Uint8Array(owner.buffer), 0)
+  for (const digest of digests) t.equal(cache.hasSeen(owner, digest), true)
+  for (const digest of [2 ** 41 - 1, 2 ** 33, 2 ** 31]) t.equal(cache.hasSeen(owner, digest), false)
+  const later = { last: 1, before: 2 ** 42 - 2, earlier: 0xffff_ffff }
+  cache.noteSeen({ uuid: uuidOf(0), seen: later })
+  t.same(cache.seenBy(uuidOf(0)), later)
 })
 
 t.test('forgets rows that were not asked for when it is full, and never shows an older one', async (t) => {

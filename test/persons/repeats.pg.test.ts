@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { type EventsInput, readInput, type UnreadInput } from '../../src/identity/operations.ts'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
 import { PostgresStore } from '../../src/persons/postgres-store.ts'
 import { Repeats } from '../../src/persons/repeats.ts'
@@ -30,7 +31,7 @@ function cacheOf(): PersonCache {
     ['c', c],
   ] as const)
     cache.addOwner(1, id, uuid)
-  cache.noteSeen({ uuid: ab, seenLast: seen!.operations[0]!.digest, seenBefore: 0 })
+  cache.noteSeen({ uuid: ab, seen: { ...nothingSeen, last: seen!.operations[0]!.digest } })
   return cache
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 import { distinctIdHash, groupHash, personHash, touchedBy } from '../../src/persons/touched.ts'
 import { noChanges } from './no-changes.ts'
@@ -11,8 +12,7 @@ const person = {
   isIdentified: true,
   version: 1,
   properties: '{}',
-  seenLast: 0,
-  seenBefore: 0,
+  seen: nothingSeen,
 }
 
 t.test('names every person, distinct_id and group of a step', async (t) => {
