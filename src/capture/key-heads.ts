@@ -200,9 +200,9 @@ function createHead(
   return head
 }
 
-/** Whether the text at `at` begins as `head` does, all of it, with something behind. */
+/** Whether the text at `at` begins as `head` does, all of it, with a value right behind: no more white space. */
 function isHead(scan: Scan, heads: KeyHeads, head: number, at: number): boolean {
-  const { view } = scan
+  const { bytes, view } = scan
   const words = heads.view
   const start = heads.starts[head]!
   // None is shorter than 4 bytes: a brace or comma, two quotes and a colon.
@@ -211,7 +211,7 @@ function isHead(scan: Scan, heads: KeyHeads, head: number, at: number): boolean 
   for (let offset = 0; offset < last; offset += 4) {
     if (view.getInt32(at + offset, true) !== words.getInt32(start + offset, true)) return false
   }
-  return view.getInt32(at + last, true) === words.getInt32(start + last, true)
+  return view.getInt32(at + last, true) === words.getInt32(start + last, true) && bytes[at + last + 4]! > 0x20
 }
 
 function isName({ bytes }: Scan, heads: KeyHeads, head: number, start: number, end: number): boolean {

@@ -37,6 +37,21 @@ t.test('guesses heads by what followed before, and tells where the value is', as
   t.equal(follow(heads, second, ', "plan" : 1'), noHead, 'it did not follow itself')
 })
 
+t.test('takes a head that is followed by white space for none', async (t) => {
+  const heads = createHeads(propertyIndex)
+  learn(heads, noHead, '{"a":')
+  t.equal(follow(heads, noHead, '{"a": 1'), noHead)
+  const spaced = learn(heads, noHead, '{"a": ')
+  t.equal(follow(heads, noHead, '{"a": 1'), spaced)
+  t.equal(follow(heads, noHead, '{"a": \n1'), noHead)
+  const texts = ['"plan":1', '"plan": 2', '"plan":  3', '"plan" :4'].map((text) => `{"properties":{${text}}}`)
+  const batch = texts.map((text) => text.replace('{', '{"event":"e","distinct_id":"u",'))
+  const stored = rows(`{"api_key":"phc_test","batch":[${batch}]}`).map(
+    (one) => JSON.parse(one.properties).plan,
+  )
+  t.same(stored, [1, 2, 3, 4])
+})
+
 t.test('tries the four heads that followed last', async (t) => {
   const heads = createHeads(propertyIndex)
   const names = ['a', 'b', 'c', 'd', 'e']
