@@ -99,5 +99,7 @@ function isSameSpan(bytes: Uint8Array, agreed: KeyAgreement, start: number, end:
 
 /** The JSON string at [start, end), exactly as it was sent. */
 export function stringAt(scan: Scan, start: number, end: number): string {
-  return JSON.parse(Buffer.from(scan.bytes.subarray(start, end)).toString('utf8'))
+  const { buffer, byteOffset } = scan.bytes
+  const inner = Buffer.from(buffer, byteOffset + start + 1, end - start - 2).toString()
+  return inner.includes('\\') ? JSON.parse(`"${inner}"`) : inner
 }

@@ -49,18 +49,33 @@ function scanArray(scan: Scan, tape: SpanTape, start: number): Envelope {
   return { shape: 'array', cursor, apiKey, historical: false, sentAt: null }
 }
 
-/** Scans the object at `start`: a batch envelope, or else one event. */
+/**
+ * Scans the object at `start`: one event, or a batch envelope. What begins like an event is scanned as one at once: to
+ * pass all its fields before took a fifth of the time that a single event takes from body to batch (Node 20.20).
+ */
 function scanRoot(scan: Scan, tape: SpanTape, start: number): Envelope {
   const root: RootFields = {
     starts: new Int32Array(lastField + 1),
     ends: new Int32Array(lastField + 1),
   }
   const cursor: ElementsCursor = { resumeAt: -1, count: 0 }
-  expectEnd(scan, scanRootFields(scan, tape, start, root, cursor))
+  let end = scanRootFields(scan, tape, start, root, cursor, true)
+  if (end === likeAnEvent) {
+    end = scanAlone(scan, tape, start)
+    if (!hasSpan(tape, Field.batch)) {
+      expectEnd(scan, end)
+      return singleOf(scan, tape)
+    }
+    clearTape(tape)
+    scan.lastEscape = -1
+    end = scanRootFields(scan, tape, start, root, cursor, false)
+  }
+  expectEnd(scan, end)
   const batch = root.starts[Field.batch]!
   if (batch === 0 || scan.bytes[batch] !== openBracket) {
     if (batch > 0 && root.starts[Field.event] === 0) throw unparseable('batch must be an array')
-    return scanSingle(scan, tape, start, root)
+    scanAlone(scan, tape, start)
+    return singleOf(scan, tape)
   }
   const historical = historicalMigration(scan, root)
   if (cursor.count === 0) throw new ServiceError('payload_empty')
@@ -69,13 +84,20 @@ function scanRoot(scan: Scan, tape: SpanTape, start: number): Envelope {
   return { shape: 'batch', cursor, apiKey, historical, sentAt: stringField(scan, root, Field.sent_at) }
 }
 
-/** Passes the members of the object at `start` and returns its end. Of repeated fields the last holds. */
+/** In place of an end: a field came that only events have, and no batch before it. */
+const likeAnEvent = -1
+
+/**
+ * Passes the members of the object at `start` and returns its end. Of repeated fields the last holds. With
+ * `endsAtEvent` it gives up where the object looks like an event.
+ */
 function scanRootFields(
   scan: Scan,
   tape: SpanTape,
   start: number,
   root: RootFields,
   cursor: ElementsCursor,
+  endsAtEvent: boolean,
 ): number {
   const { bytes } = scan
   let place = skipSpace(scan, start + 1)
@@ -84,6 +106,8 @@ function scanRootFields(
     if (bytes[place] !== quote) fail(scan, place, 'a key')
     const keyEnd = skipString(scan, place + 1)
     const field = findField(scan, place + 1, keyEnd)
+    const isOfEvents = field === Field.event || field === Field.properties
+    if (isOfEvents && endsAtEvent && root.starts[Field.batch] === 0) return likeAnEvent
     const valueStart = skipColon(scan, keyEnd + 1)
     if (field === Field.batch && bytes[valueStart] === openBracket) {
       clearTape(tape)
@@ -100,20 +124,31 @@ function scanRootFields(
   }
 }
 
-/** The object at `start` is an event: scans it again as one, now for its properties. */
-function scanSingle(scan: Scan, tape: SpanTape, start: number, root: RootFields): Envelope {
+/** Scans the object at `start` as the one event of the body. Returns its end. */
+function scanAlone(scan: Scan, tape: SpanTape, start: number): number {
   clearTape(tape)
   scan.lastEscape = -1
-  scanEvent(scan, tape, start)
-  let apiKey = apiKeyOf(scan, root)
-  if (apiKey === null && hasSpan(tape, Property.token)) {
-    const entry = findEntry(tape, Property.token)
-    const valueStart = tape.cells[entry + 2]!
-    if (scan.bytes[valueStart] === quote) apiKey = stringAt(scan, valueStart, tape.cells[entry + 3]!)
-  }
+  return scanEvent(scan, tape, start)
+}
+
+/** What the one event says that `scanAlone` has scanned. */
+function singleOf(scan: Scan, tape: SpanTape): Envelope {
+  const apiKey =
+    stringSpan(scan, tape, Field.api_key) ??
+    stringSpan(scan, tape, Field.token) ??
+    stringSpan(scan, tape, Field.$token) ??
+    stringSpan(scan, tape, Property.token)
   keepRecord(tape)
   if (apiKey === null) throw new ServiceError('api_key_missing')
   return { shape: 'single', cursor: { resumeAt: -1, count: 1 }, apiKey, historical: false, sentAt: null }
+}
+
+/** The string under `key` in the record being written; null when there is none. */
+function stringSpan(scan: Scan, tape: SpanTape, key: number): string | null {
+  if (!hasSpan(tape, key)) return null
+  const entry = findEntry(tape, key)
+  const start = tape.cells[entry + 2]!
+  return scan.bytes[start] === quote ? stringAt(scan, start, tape.cells[entry + 3]!) : null
 }
 
 /** The first of the three names of the key under which there is a string. */

@@ -22,6 +22,7 @@ import {
   endRecord,
   hasSpan,
   mark,
+  meetKey,
   type SpanTape,
 } from './span-tape.ts'
 
@@ -56,7 +57,8 @@ function scanFields(scan: Scan, tape: SpanTape, at: number): number {
       place = scanProperties(scan, tape, start)
     else place = skipField(scan, field, start)
     // A batch means something around events only; in one of them it is a field that nobody knows.
-    if (field >= 0 && field !== Field.batch) addSpan(tape, field, before, start, place)
+    if (field === Field.batch) meetKey(tape, field)
+    else if (field >= 0) addSpan(tape, field, before, start, place)
     before = place
   }
 }

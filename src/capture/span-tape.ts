@@ -97,6 +97,11 @@ export function addSpan(tape: SpanTape, key: number, before: number, start: numb
   tape.top = top + entrySize
 }
 
+/** Notes that a known key was met, and nothing of its value: `hasSpan` is true, but there is no entry. */
+export function meetKey(tape: SpanTape, key: number): void {
+  tape.keySeen[key] = tape.generation
+}
+
 /** Forgets the properties noted so far: the object they stood in is followed by another. */
 export function dropProperties(tape: SpanTape): void {
   const { cells } = tape

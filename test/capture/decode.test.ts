@@ -35,6 +35,21 @@ t.test('accepts an envelope with token in place of api_key, fields in any order'
   )
 })
 
+t.test('takes an object with a list as batch for an envelope, even if it looks like an event', async (t) => {
+  const batch = [event, event, event]
+  t.equal(rows({ ...event, ...key, batch }).length, 3)
+  t.equal(rows({ ...key, batch, ...event }).length, 3)
+  t.equal(rows({ properties: { a: [1] }, batch, ...key, historical_migration: true }).length, 3)
+  t.equal(rows({ ...event, ...key, batch: 7 }).length, 1)
+  t.equal(
+    rows('{"event":"e","b\\u0061tch":[{"event":"e","distinct_id":"u"}],"api_key":"phc_test"}').length,
+    1,
+  )
+  t.equal(refusal({ ...event, batch: [] }), 'payload_empty: request holds no event')
+  t.match(refusal({ properties: {}, batch: {}, ...key }), /batch must be an array/)
+  t.same(propertiesOf({ ...event, ...key, properties: { batch } }).batch, batch)
+})
+
 t.test('refuses a body that is not JSON, naming the byte', async (t) => {
   // INGESTION case 21
   t.equal(
@@ -47,6 +62,8 @@ t.test('refuses a body that is not JSON, naming the byte', async (t) => {
   )
   t.match(refusal('{"api_key":"phc_test","batch":[{}]} x'), /expected the end of the text at byte 36/)
   t.match(refusal('{"api_key":"phc_test","batch":[{"a":01}]}'), /at byte 37/)
+  t.match(refusal('{"event":"e","api_key":"phc_test"} x'), /expected the end of the text at byte 35/)
+  t.match(refusal('{"event":"e","properties":{"a":01}}'), /at byte 32/)
 })
 
 t.test('refuses an empty list before it asks for a key', async (t) => {
@@ -101,6 +118,7 @@ t.test('finds the key in properties or as $token', async (t) => {
   )
   t.equal(rows([{ ...event, properties: { token: 'phc_test' } }]).length, 1)
   t.equal(rows({ ...event, $token: 'phc_test' }).length, 1)
+  t.equal(rows('{"event":"e","distinct_id":"u","token":"phc\\u005ftest"}').length, 1)
   t.equal(rows({ $token: 'phc_test', batch: [event] }).length, 1)
 })
 
