@@ -24,6 +24,7 @@ const formFields = /(?:^|&)(?:data|_|ip|compression)=/
 
 /** True when the media type is a form's, whatever its parameters. */
 export function isFormType(contentType: string): boolean {
+  if (contentType === 'application/json') return false // as nearly all are, and is told for nothing
   const mediaType = contentType.split(';', 1)[0] ?? ''
   return mediaType.trim().toLowerCase() === 'application/x-www-form-urlencoded'
 }

@@ -24,6 +24,9 @@ import type { DecodePool } from './decode-pool.ts'
 const inlineBytesMax = 16 * 1024
 const inlineDecompressedBytesMax = 64 * 1024
 
+const okReply = jsonReply(200, { status: 'Ok' })
+const beaconReply = emptyReply(204)
+
 /** The known projects, as this room needs them. */
 export interface ProjectSource {
   snapshot(): SharedArrayBuffer
@@ -66,9 +69,13 @@ export function captureHandler(
   path: CapturePath,
   options: IntakeOptions,
 ): (request: HttpRequest) => Promise<HttpReply> {
+  const inlineLimits = {
+    ...options.limits,
+    decompressedBytesMax: Math.min(inlineDecompressedBytesMax, options.limits.decompressedBytesMax),
+  }
   return async (request) => {
-    const task = taskOf(path, request, options)
-    let outcome = await decode(task, options)
+    const task = taskOf(path, request, options, inlineLimits)
+    let outcome = decodeInline(task) ?? (await decodeElsewhere(task, options))
     if (outcome.kind === 'unknown_key') outcome = await decodeAgain(task, outcome, options)
     switch (outcome.kind) {
       case 'captured':
@@ -83,7 +90,12 @@ export function captureHandler(
   }
 }
 
-function taskOf(path: CapturePath, request: HttpRequest, options: IntakeOptions): CaptureTask {
+function taskOf(
+  path: CapturePath,
+  request: HttpRequest,
+  options: IntakeOptions,
+  limits: CaptureLimits,
+): CaptureTask {
   return {
     path,
     query: request.query,
@@ -93,22 +105,21 @@ function taskOf(path: CapturePath, request: HttpRequest, options: IntakeOptions)
     clientIp: clientIpOf(request),
     receivedAtMs: options.clock.nowMs(),
     projects: options.projects.snapshot(),
-    limits: options.limits,
+    limits,
     geoip: options.geoip,
   }
 }
 
-/**
- * Small bodies are decoded at once. A small body that inflates beyond the inline limit goes to the pool with the full
- * limit, so that no bomb holds the main thread up.
- */
-async function decode(task: CaptureTask, options: IntakeOptions): Promise<CaptureOutcome> {
-  if (task.body.byteLength <= inlineBytesMax) {
-    const decompressedBytesMax = Math.min(inlineDecompressedBytesMax, task.limits.decompressedBytesMax)
-    const outcome = decodeCapture({ ...task, limits: { ...task.limits, decompressedBytesMax } })
-    if (outcome.kind !== 'refused' || outcome.code !== 'body_too_large') return outcome
-  }
-  return await options.pool.run(task)
+/** Decodes a small body at once; null when it is not small, as sent or inflated. */
+function decodeInline(task: CaptureTask): CaptureOutcome | null {
+  if (task.body.byteLength > inlineBytesMax) return null
+  const outcome = decodeCapture(task)
+  return outcome.kind === 'refused' && outcome.code === 'body_too_large' ? null : outcome
+}
+
+/** Decodes in the pool with the full limits, so that no bomb holds the main thread up. */
+function decodeElsewhere(task: CaptureTask, { pool, limits }: IntakeOptions): Promise<CaptureOutcome> {
+  return pool.run({ ...task, limits })
 }
 
 /** The key was not in the snapshot: asks the key store, and decodes again if it knows the key. */
@@ -119,8 +130,10 @@ async function decodeAgain(
 ): Promise<CaptureOutcome> {
   const answer = await options.projects.lookUp(unknown.apiKey)
   switch (answer) {
-    case 'found':
-      return await decode({ ...task, body: unknown.body, projects: options.projects.snapshot() }, options)
+    case 'found': {
+      const again = { ...task, body: unknown.body, projects: options.projects.snapshot() }
+      return decodeInline(again) ?? (await decodeElsewhere(again, options))
+    }
     case 'unknown':
       return unknown
     case 'unavailable':
@@ -160,7 +173,7 @@ async function append(
     drops,
     warnings,
   })
-  return outcome.beacon ? emptyReply(204) : jsonReply(200, { status: 'Ok' })
+  return outcome.beacon ? beaconReply : okReply
 }
 
 /** First entry of X-Forwarded-For, in either spelling, without its port; else the socket's address. */

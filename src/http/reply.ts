@@ -60,7 +60,8 @@ export function writeReplyHead(
   reply: HttpReply,
   isHttps: boolean,
 ): void {
-  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? 'Unknown'}`)
+  // uWebSockets.js writes 200 by itself, and each call into it takes time.
+  if (reply.status !== 200) res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? 'Unknown'}`)
   if (reply.contentType !== null) res.writeHeader('content-type', reply.contentType)
   for (const [name, value] of reply.headers) res.writeHeader(name, value)
   if (route.cors === 'public') writeCorsHeaders(res, origin)

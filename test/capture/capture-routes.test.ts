@@ -4,7 +4,7 @@ import type { IntakeOptions } from '../../src/capture/intake.ts'
 
 t.test('the documented endpoints take POST only, their aliases GET as well', async (t) => {
   // No request is made: the options are only passed on.
-  const routes = captureRoutes({} as IntakeOptions, 1024)
+  const routes = captureRoutes({ limits: {} } as IntakeOptions, 1024)
   const methods = Object.fromEntries(routes.map((route) => [route.path, route.methods.join(' ')]))
   t.same(methods, {
     '/batch': 'POST',
