@@ -11,22 +11,40 @@ import {
 } from '../events/property-filter.ts'
 import type { GivenConfig } from './destination.ts'
 
-/** Conditions that all must hold. `parameters` gets their values. Errors: invalid_input for filters nobody can read. */
+/** Whose properties filters are of. */
+type Owner = 'event' | 'person'
+
+/** By which filters the rows of a model are chosen; the first is meant where a filter does not say. */
+const ownersOf = { events: ['event', 'person'], persons: ['person'] } as const
+type FilteredModel = keyof typeof ownersOf
+
+/**
+ * Conditions of events that all must hold, without those of their persons. `parameters` gets their values.
+ * Errors: invalid_input for filters nobody can read.
+ */
 export function eventConditions(config: GivenConfig, filters: unknown, parameters: Parameters): string[] {
-  return [
-    ...nameConditions(config, parameters),
-    ...readFilters(filters, 'event').map((filter) => propertyCondition(filter, parameters)),
-  ]
+  return [...nameConditions(config, parameters), ...conditionsOf('event', 'events', filters, parameters)]
 }
 
-/** The same for rows of persons. */
-export function personConditions(filters: unknown, parameters: Parameters): string[] {
-  return readFilters(filters, 'person').map((filter) => propertyCondition(filter, parameters))
+/** The same for persons' own properties. */
+export function personConditions(model: FilteredModel, filters: unknown, parameters: Parameters): string[] {
+  return conditionsOf('person', model, filters, parameters)
 }
 
-/** Errors: invalid_input for filters by which events, or persons, cannot be chosen. */
-export function checkFilters(filters: unknown, owner: Owner): void {
-  readFilters(filters, owner)
+/** Errors: invalid_input for filters by which rows of the model cannot be chosen. */
+export function checkFilters(model: FilteredModel, filters: unknown): void {
+  readFilters(filters, ownersOf[model])
+}
+
+function conditionsOf(
+  owner: Owner,
+  model: FilteredModel,
+  filters: unknown,
+  parameters: Parameters,
+): string[] {
+  return readFilters(filters, ownersOf[model])
+    .filter((filter) => filter.owner === owner)
+    .map((filter) => propertyCondition(filter, parameters))
 }
 
 /** Of these, what can be told without reading properties. */
@@ -45,27 +63,30 @@ function namesOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** Whose properties filters are of. */
-export type Owner = 'event' | 'person'
+interface OwnedFilter extends PropertyFilter {
+  readonly owner: Owner
+}
 
 /** A list of filters as PostHog's clients write it, `{type: 'AND', values: [...]}` around it or not. */
-function readFilters(filters: unknown, owner: Owner): PropertyFilter[] {
+function readFilters(filters: unknown, owners: readonly [Owner, ...Owner[]]): OwnedFilter[] {
   if (filters === null || filters === undefined) return []
   if (!Array.isArray(filters)) {
     const group = filters as { type?: unknown; values?: unknown } // JSON that is no list
     const isEmpty = typeof filters === 'object' && Object.keys(filters).length === 0
     if (isEmpty) return []
-    if (typeof filters !== 'object' || group.type !== 'AND') throw unreadable(owner)
-    return readFilters(group.values, owner)
+    if (typeof filters !== 'object' || group.type !== 'AND') throw unreadable(owners)
+    return readFilters(group.values, owners)
   }
   return filters.flatMap((filter: unknown) => {
-    if (typeof filter !== 'object' || filter === null) throw unreadable(owner)
-    const { key, value = null, operator = 'exact', type = owner, values } = filter as Record<string, unknown> // JSON's
-    if (type === 'AND') return readFilters(values, owner)
+    if (typeof filter !== 'object' || filter === null) throw unreadable(owners)
+    const given = filter as Record<string, unknown> // JSON's
+    const { key, value = null, operator = 'exact', type = owners[0], values } = given
+    if (type === 'AND') return readFilters(values, owners)
+    const owner = owners.find((one) => one === type)
     const known = propertyOperators.find((one) => one === operator)
-    if (typeof key !== 'string' || type !== owner || known === undefined || !isValue(value))
-      throw unreadable(owner)
-    return { key, operator: known, value }
+    if (typeof key !== 'string' || owner === undefined || known === undefined || !isValue(value))
+      throw unreadable(owners)
+    return { owner, key, operator: known, value }
   })
 }
 
@@ -74,10 +95,10 @@ function isValue(value: unknown): value is PropertyValue | readonly PropertyValu
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-function unreadable(owner: Owner): ServiceError {
+function unreadable(owners: readonly Owner[]): ServiceError {
   const detail =
     'The filters of this export cannot be used: expected a list of {key, value, operator, type}, where type is ' +
-    `${owner} and operator one of ${propertyOperators.join(', ')}.`
+    `${owners.join(' or ')} and operator one of ${propertyOperators.join(', ')}.`
   return new ServiceError('invalid_input', { detail, attr: 'filters' })
 }
 

@@ -1,4 +1,5 @@
-// The persons of a chunk of events: how large they are, and a copy of them for the events store to join.
+// The persons of a chunk of events: how large they are, and a copy of them for the events store to join and to choose
+// events by.
 
 import type { TenantSql } from '../api/tenant-sql.ts'
 import type { CopiedPage } from '../events/copied-rows.ts'
@@ -20,6 +21,16 @@ export async function personSizes(
     [projectId, uuids],
   )
   return rows
+}
+
+/**
+ * The condition that the copied person of an event meets all of `conditions`; one that has none has no properties.
+ */
+export function personCondition(conditions: readonly string[]): string {
+  const all = conditions.join(' and ')
+  const copied = 'temp.main.copied_person'
+  return `(person_id in (select id from ${copied} where ${all}) or person_id not in (select id from ${copied})
+    and (select ${all} from (select '{}'::json as properties)))`
 }
 
 /** Copies them as they are when it is asked for. */

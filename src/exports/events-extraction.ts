@@ -10,8 +10,8 @@ import type { Ast } from '../query/ast.ts'
 import { listOf, nodeOf, printStatement, readStatement } from '../query/ast.ts'
 import { compileQuery, parseQuery } from '../query/compile.ts'
 import { decodeOffsets, isBefore } from './boundary.ts'
-import { eventConditions, inlined, nameConditions } from './event-conditions.ts'
-import { copyPersons, type PersonSize, personSizes } from './event-persons.ts'
+import { eventConditions, inlined, nameConditions, personConditions } from './event-conditions.ts'
+import { copyPersons, type PersonSize, personCondition, personSizes } from './event-persons.ts'
 import {
   chunkRowsMax,
   type EventsStore,
@@ -44,7 +44,10 @@ export function openEventsExtraction(
   const start = decodeOffsets(subject.stretchStart)
   const end = decodeOffsets(subject.stretchEnd)
   return {
-    count: () => count(store, subject, start, end),
+    async count() {
+      // Persons are looked at when events are taken.
+      return hasPersonFilters(subject) ? null : await count(store, subject, start, end)
+    },
     async next(cursor, path, signal, sentTo) {
       const stretch = stretchAfter(cursor, start, end)
       if (stretch === null) return { extracted: null, cursor: cursor ?? '', isLast: true }
@@ -52,7 +55,7 @@ export function openEventsExtraction(
       const { chunk, persons } =
         sent === null
           ? await chunkOf(store, sql, subject, stretch, rowsMax)
-          : { chunk: { ...stretch, to: sent.offset }, persons: null }
+          : await withItsPersons(store, sql, subject, { ...stretch, to: sent.offset })
       const nextCursor = `${chunk.lane} ${chunk.to.position}.${chunk.to.index}`
       const isLast = stretchAfter(nextCursor, start, end) === null
       const request = await selectOf(store, subject, chunk)
@@ -142,7 +145,7 @@ interface Chunk {
   readonly persons: readonly PersonSize[] | null
 }
 
-/** The chunk at the beginning of `stretch`; with persons' properties it has as few events as these need. */
+/** The chunk at the beginning of `stretch`; with persons it has as few events as these need. */
 async function chunkOf(
   store: EventsStore,
   sql: TenantSql,
@@ -151,16 +154,33 @@ async function chunkOf(
   rowsMax: number,
 ): Promise<Chunk> {
   for (let limit = rowsMax; ; ) {
-    const chunk = { ...stretch, to: await chunkEnd(store, subject, stretch, limit) }
-    if (!subject.hasPersonProperties) return { chunk, persons: null }
-    const counts = await countByPerson(store, subject, chunk)
-    const persons = await personSizes(sql, subject.projectId, [...counts.keys()])
-    let rows = 0
-    for (const count of counts.values()) rows += count
-    const bytes = persons.reduce((sum, person) => sum + person.bytes * (counts.get(person.uuid) ?? 0), 0)
-    if (bytes <= subject.chunkBytesMax || rows <= 1) return { chunk, persons }
+    const end = await chunkEnd(store, subject, stretch, limit)
+    const { rows, bytes, ...chunk } = await withItsPersons(store, sql, subject, { ...stretch, to: end })
+    if (bytes <= subject.chunkBytesMax || rows <= 1) return chunk
     limit = Math.max(1, Math.floor(Math.min(limit, rows) * Math.min(0.9, subject.chunkBytesMax / bytes)))
   }
+}
+
+/** `rows` and `bytes` are of its events with persons; persons that only choose events are copied once. */
+async function withItsPersons(
+  store: EventsStore,
+  sql: TenantSql,
+  subject: Subject,
+  chunk: LaneStretch,
+): Promise<Chunk & { readonly rows: number; readonly bytes: number }> {
+  if (!subject.hasPersonProperties && !hasPersonFilters(subject))
+    return { chunk, persons: null, rows: 0, bytes: 0 }
+  const counts = await countByPerson(store, subject, chunk)
+  const persons = await personSizes(sql, subject.projectId, [...counts.keys()])
+  let rows = 0
+  for (const count of counts.values()) rows += count
+  const timesOf = (uuid: string): number => (subject.hasPersonProperties ? (counts.get(uuid) ?? 0) : 1)
+  const bytes = persons.reduce((sum, person) => sum + person.bytes * timesOf(person.uuid), 0)
+  return { chunk, persons, rows, bytes }
+}
+
+function hasPersonFilters({ filters }: Subject): boolean {
+  return personConditions('events', filters, new Parameters()).length > 0
 }
 
 async function countByPerson(
@@ -200,7 +220,9 @@ function conditionsOf(subject: Subject, stretch: LaneStretch, parameters: Parame
 
 async function selectOf(store: EventsStore, subject: Subject, stretch: LaneStretch) {
   const parameters = new Parameters()
-  const where = conditionsOf(subject, stretch, parameters).join(' and ')
+  const ofEvents = conditionsOf(subject, stretch, parameters)
+  const ofPersons = personConditions('events', subject.filters, parameters)
+  const where = [...ofEvents, ...(ofPersons.length > 0 ? [personCondition(ofPersons)] : [])].join(' and ')
   if (subject.query === null) {
     const sql = `select ${columns} from temp.main.paced_events events where ${where}`
     return { sql: subject.hasPersonProperties ? withPersons(sql) : sql, values: parameters.values }

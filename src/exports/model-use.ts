@@ -16,7 +16,7 @@ export interface ModelUse {
 
 /** Errors: invalid_input for what the model cannot be exported with. */
 export function checkModel({ model, destination_type, hogql_query, filters }: ModelUse): void {
-  if (model !== 'sessions') checkFilters(filters, model === 'persons' ? 'person' : 'event')
+  if (model !== 'sessions') checkFilters(model, filters)
   if (model === 'events') return
   if (destination_type === 'HTTP')
     throw fault(

@@ -46,7 +46,7 @@ export function openPersonsExtraction(
     to: isNewest ? null : stretchEnd,
   }
   const parameters = new Parameters()
-  const conditions = personConditions(subject.filters, parameters)
+  const conditions = personConditions('persons', subject.filters, parameters)
   const { values } = parameters
   // Who is deleted has no properties, and is told of to whoever may have been told of them before.
   const where = conditions.length === 0 ? '' : `where is_deleted or (${conditions.join(' and ')})`

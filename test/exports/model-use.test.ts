@@ -19,14 +19,19 @@ t.test('persons and sessions go where rows are kept, and as they are', async (t)
 t.test('filters that no run could use are refused', async (t) => {
   const ofPersons = [{ key: 'plan', value: 'pro', type: 'person' }]
   checkModel({ ...plain, filters: ofPersons })
+  checkModel({
+    ...plain,
+    model: 'events',
+    filters: [...ofPersons, { key: 'a', type: 'event' }, { key: 'b' }],
+  })
   checkModel({ ...plain, model: 'sessions', filters: 'any' })
   const refused = {
     code: 'invalid_input',
     attr: 'filters',
-    detail: /where type is event and operator one of/,
+    detail: /where type is event or person and operator one of/,
   }
   for (const filters of [
-    ofPersons,
+    [{ key: 'id', value: 1, type: 'cohort' }],
     [{ key: 'a', operator: 'like' }],
     [{ value: 1 }],
     'a',
