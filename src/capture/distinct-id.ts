@@ -10,7 +10,7 @@ import type { KeyPlaces } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
-import { unescapeText, unescapeTo } from './unescape.ts'
+import { appendUnescaped, unescapeText } from './unescape.ts'
 
 const charsMax = 200
 
@@ -31,9 +31,7 @@ export function writeDistinctId(scan: Scan, spans: EventSpans, target: TextArena
     target.reserve(text.length)
     target.append(text, 0, text.length)
   } else if (first === quote) {
-    target.reserve(end - start)
-    if (!scan.hasEscapes) target.append(scan.bytes, start + 1, end - 1)
-    else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, at)
+    appendUnescaped(scan, start + 1, end - 1, target)
   } else {
     target.reserve(end - start)
     target.append(scan.bytes, start, end)
@@ -58,6 +56,7 @@ export function distinctIdKey(scan: Scan, spans: EventSpans): number {
  * SDKs send it there. 0 where it does not, byte for byte.
  */
 export function idDistance(
+  scan: Scan,
   spans: EventSpans,
   id: TextArena,
   places: KeyPlaces,
@@ -68,7 +67,10 @@ export function idDistance(
   // With its quotes the value is two bytes longer.
   if (start === 0 || spans.ends[Property.distinct_id]! - start !== length + 2) return 0
   const place = places[Property.distinct_id]! + 1
-  const isSame = isSameBytes(properties.bytes, place, id.bytes, id.valueStart, length)
+  // An id that was taken from there is the same when it is as long: every escape is longer than what it stands for.
+  const isSame =
+    (distinctIdKey(scan, spans) === Property.distinct_id && scan.bytes[start] === quote) ||
+    isSameBytes(properties.bytes, place, id.bytes, id.valueStart, length)
   return isSame ? properties.size - place : 0
 }
 

@@ -31,8 +31,7 @@ import { missingProperties } from './required-properties.ts'
 import type { Scan } from './scan.ts'
 import { createSetValues, isSetMalformed, settleSetValues } from './set-values.ts'
 import { EventMark, type EventSpans } from './span-tape.ts'
-import type { TextArena } from './text-arena.ts'
-import { unescapeText, unescapeTo } from './unescape.ts'
+import { appendUnescaped, unescapeText } from './unescape.ts'
 
 /** What all events of a request share. */
 export interface CaptureFacts {
@@ -145,7 +144,7 @@ export class EventCapture {
     const target = this.#builder.text.event
     const at = target.size
     if (hasValue(scan, spans, Field.event)) {
-      appendString(scan, spans.starts[Field.event]!, spans.ends[Field.event]!, target)
+      appendUnescaped(scan, spans.starts[Field.event]! + 1, spans.ends[Field.event]! - 1, target)
       target.size = endOfName(target.bytes, at, target.size)
     } else {
       target.reserve(identifyName.length)
@@ -209,7 +208,7 @@ export class EventCapture {
     const { distinctId, properties, person, elementsChain } = text
     settleSetValues(scan, spans, this.#setValues)
     this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
-    idDistances[count] = idDistance(spans, distinctId, this.#properties.places, properties)
+    idDistances[count] = idDistance(scan, spans, distinctId, this.#properties.places, properties)
     if (!isAnonymous) {
       writePerson(scan, spans, this.#setValues, name, this.#properties, properties, person)
     }
@@ -218,7 +217,7 @@ export class EventCapture {
       isString(scan, spans, Property.$elements_chain) &&
       spans.ends[Property.$elements_chain]! - chain > 2
     ) {
-      appendString(scan, chain, spans.ends[Property.$elements_chain]!, elementsChain)
+      appendUnescaped(scan, chain + 1, spans.ends[Property.$elements_chain]! - 1, elementsChain)
       return true
     }
     const elements = spans.starts[Property.$elements]!
@@ -260,11 +259,4 @@ export class EventCapture {
     const event = sampleText(scan, spans, Field.event)
     this.#warnings.add(reason, event, sampleText(scan, spans, distinctIdKey(scan, spans)), detail)
   }
-}
-
-/** Appends the text of the JSON string at [start, end), quotes included there. */
-function appendString(scan: Scan, start: number, end: number, target: TextArena): void {
-  target.reserve(end - start)
-  if (!scan.hasEscapes) target.append(scan.bytes, start + 1, end - 1)
-  else target.size = unescapeTo(scan.bytes, start + 1, end - 1, target.bytes, target.size)
 }

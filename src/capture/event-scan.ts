@@ -83,17 +83,21 @@ export function findField(scan: Scan, start: number, end: number): number {
 /** Scans the properties object at `at`. */
 function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
   const { propertyHeads: heads, generation } = tape
+  const { bytes } = scan
   openHeads(heads)
   if (scan.deepest < 2) scan.deepest = 2
   let count = 0
   let before = at + 1
   let place = at
-  for (let head = noHead; ; count++) {
-    head = nextHead(scan, heads, head, place)
-    if (head === noHead) break
+  let head = noHead
+  for (; ; count++) {
+    let next = followHead(scan, heads, head, place)
+    if (next === noHead) next = passHead(scan, heads, head, place)
+    if (next === noHead) break
+    head = next
     const property = heads.key
     const start = heads.place
-    place = skipValue(scan, start, 3)
+    place = bytes[start] === quote ? skipString(scan, start + 1) + 1 : skipValue(scan, start, 3)
     if (property >= 0) addSpan(tape, property, before, start, place)
     else if (!meetName(heads, head, generation)) mark(tape, EventMark.mayRepeat)
     before = place

@@ -33,10 +33,13 @@ export interface KeyHeads {
   /** The names that capture knows. */
   readonly known: KeyIndex
   readonly text: Uint8Array
-  readonly view: DataView
-  /** Where a head stands in `text`, and where its name does, without quotes. */
+  /** The same bytes. */
+  readonly words: Int32Array
+  /** Where a head stands in `text`, from a multiple of 4 on, and where its name does, without quotes. */
   readonly starts: Int32Array
-  readonly ends: Int32Array
+  readonly sizes: Int32Array
+  /** The last four bytes of a head, of which none is shorter: a brace or comma, two quotes and a colon. */
+  readonly lastWords: Int32Array
   readonly nameStarts: Int32Array
   readonly nameEnds: Int32Array
   /** Number of the known name, or -1. */
@@ -63,9 +66,10 @@ export function createHeads(known: KeyIndex): KeyHeads {
   return {
     known,
     text,
-    view: new DataView(text.buffer),
+    words: new Int32Array(text.buffer),
     starts: new Int32Array(headsMax),
-    ends: new Int32Array(headsMax),
+    sizes: new Int32Array(headsMax),
+    lastWords: new Int32Array(headsMax),
     nameStarts: new Int32Array(headsMax),
     nameEnds: new Int32Array(headsMax),
     keys: new Int16Array(headsMax),
@@ -99,7 +103,7 @@ export function followHead(scan: Scan, heads: KeyHeads, before: number, at: numb
     const head = guesses[index]!
     if (head === noHead) return noHead
     if (isHead(scan, heads, head, at)) {
-      heads.place = at + heads.ends[head]! - heads.starts[head]!
+      heads.place = at + heads.sizes[head]!
       heads.key = heads.keys[head]!
       return head
     }
@@ -166,8 +170,7 @@ function findHead(
     }
     if (isName(scan, heads, head, nameStart, nameEnd)) {
       name = heads.names[head]!
-      if (heads.ends[head]! - heads.starts[head]! === end - start && isHead(scan, heads, head, start))
-        return head
+      if (heads.sizes[head] === end - start && isHead(scan, heads, head, start)) return head
     }
     slot = (slot + 1) & slotMask
   }
@@ -177,7 +180,7 @@ function findHead(
 
 /** Adds a head. `name` is the first of its name, noHead when it is the first itself. */
 function createHead(
-  { bytes }: Scan,
+  { bytes, view }: Scan,
   heads: KeyHeads,
   name: number,
   start: number,
@@ -188,9 +191,11 @@ function createHead(
   const head = heads.count++
   const textStart = heads.textUsed
   for (let at = start; at < end; at++) heads.text[textStart + at - start] = bytes[at]!
-  heads.textUsed += end - start
+  // The next one starts at a multiple of 4.
+  heads.textUsed = (textStart + end - start + 3) & ~3
   heads.starts[head] = textStart
-  heads.ends[head] = heads.textUsed
+  heads.sizes[head] = end - start
+  heads.lastWords[head] = view.getInt32(end - 4, true)
   heads.nameStarts[head] = textStart + nameStart - start
   heads.nameEnds[head] = textStart + nameEnd - start
   heads.keys[head] = findKey(heads.known, bytes, nameStart, nameEnd, sampleKey(bytes, nameStart, nameEnd))
@@ -203,15 +208,14 @@ function createHead(
 /** Whether the text at `at` begins as `head` does, all of it, with a value right behind: no more white space. */
 function isHead(scan: Scan, heads: KeyHeads, head: number, at: number): boolean {
   const { bytes, view } = scan
-  const words = heads.view
-  const start = heads.starts[head]!
-  // None is shorter than 4 bytes: a brace or comma, two quotes and a colon.
-  const last = heads.ends[head]! - start - 4
-  if (at + last + 4 >= scan.end) return false
-  for (let offset = 0; offset < last; offset += 4) {
-    if (view.getInt32(at + offset, true) !== words.getInt32(start + offset, true)) return false
+  const { words } = heads
+  const last = at + heads.sizes[head]! - 4
+  if (last + 4 >= scan.end) return false
+  let index = heads.starts[head]! >> 2
+  for (let place = at; place < last; place += 4) {
+    if (view.getInt32(place, true) !== words[index++]) return false
   }
-  return view.getInt32(at + last, true) === words.getInt32(start + last, true) && bytes[at + last + 4]! > 0x20
+  return view.getInt32(last, true) === heads.lastWords[head] && bytes[last + 4]! > 0x20
 }
 
 function isName({ bytes }: Scan, heads: KeyHeads, head: number, start: number, end: number): boolean {

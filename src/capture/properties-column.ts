@@ -4,7 +4,7 @@
 import type { GeoipFiles } from '../geoip/database.ts'
 import { placeNames } from '../geoip/place.ts'
 import { Field, Property } from './event-keys.ts'
-import { backslash, letterN, quote } from './json-bytes.ts'
+import { letterN, quote } from './json-bytes.ts'
 import { type PlaceText, placeText } from './place-text.ts'
 import {
   closeProperties,
@@ -176,12 +176,7 @@ function lowerSessionId(scan: Scan, spans: EventSpans): Uint8Array | null {
   const start = spans.starts[Property.$session_id]! + 1
   const end = spans.ends[Property.$session_id]! - 1
   if (start === 1 || end - start < uuidLength || bytes[start - 1] !== quote) return null
-  let needsLook = false
-  for (let at = start; at < end && !needsLook; at++) {
-    const byte = bytes[at]!
-    needsLook = byte === backslash || (byte >= 0x41 && byte <= 0x46)
-  }
-  if (!needsLook || end - start > uuidLength * 6) return null
+  if (end - start > uuidLength * 6 || !mayHoldCapitals(scan, start, end)) return null
   const text = unescapeText(bytes, start, end)
   if (!uuidShape.test(text)) return null
   if (end - start > uuidLength) return jsonText(text.toLowerCase())
@@ -190,6 +185,17 @@ function lowerSessionId(scan: Scan, spans: EventSpans): Uint8Array | null {
     if (byte >= 0x41 && byte <= 0x46) bytes[at] = byte | 0x20
   }
   return null
+}
+
+/** Whether a byte of [start, end), which is longer than 4, is a capital, a backslash or one of a few others. */
+function mayHoldCapitals({ view }: Scan, start: number, end: number): boolean {
+  let found = 0
+  for (let at = start; at < end; at += 4) {
+    const word = view.getInt32(Math.min(at, end - 4), true)
+    // 0x40 to 0x5f: the sixth bit is not set, the seventh is.
+    found |= word & ~(word << 1)
+  }
+  return (found & 0x40404040) !== 0
 }
 
 /** The JSON text of a string, without what no store can hold. */

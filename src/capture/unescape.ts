@@ -2,6 +2,8 @@
 // replaced what UTF-8 or a store cannot hold, so nothing here can fail.
 
 import { backslash, hexDigits } from './json-bytes.ts'
+import type { Scan } from './scan.ts'
+import type { TextArena } from './text-arena.ts'
 
 /** What a letter after a backslash stands for, other than u. */
 const escapedBytes = new Uint8Array(256)
@@ -47,6 +49,21 @@ export function unescapeTo(
     to = writeCodePoint(code, target, to)
   }
   return to
+}
+
+/** Appends what stands between the quotes, [start, end) of a text under the scanner. */
+export function appendUnescaped({ bytes, view }: Scan, start: number, end: number, target: TextArena): void {
+  target.reserve(end - start)
+  let from = start
+  let to = target.size
+  // Names and ids are short and without escapes: four bytes at once up to the first backslash.
+  for (; from + 4 <= end; from += 4, to += 4) {
+    const word = view.getInt32(from, true)
+    const slashes = word ^ 0x5c5c5c5c
+    if (((slashes - 0x01010101) & ~slashes & 0x80808080) !== 0) break
+    target.view.setInt32(to, word, true)
+  }
+  target.size = unescapeTo(bytes, from, end, target.bytes, to)
 }
 
 /** What stands between the quotes, bytes[start, end), as a string. */

@@ -288,7 +288,10 @@ export const alikeBodyText: fc.Arbitrary<string> = fc
     let keys = names.map((one) => JSON.stringify(one))
     const events = [keys, ...changes.map(([at, count, put]) => (keys = keys.toSpliced(at, count, ...put)))]
     const printed = events.map((list, event) => {
-      const entries = list.map((one, index): Entry => [one, index % 3 === 2 ? `"${index}"` : String(index)])
+      const entries = list.map((one, index): Entry => {
+        const value = index % 3 === 2 ? `"${index}"` : String(index)
+        return [one, `${gaps[(event + index) % gaps.length]}${value}`]
+      })
       return objectText(entries, gaps[event])
     })
     const batch = printed.map((text) => `{"event":"e","distinct_id":"u","properties":${text}}`)
