@@ -49,8 +49,8 @@ export type StepOutcome =
   /** The process must end. */
   | { readonly kind: 'fatal'; readonly detail: string }
 
-/** At most this much of the journal is in memory at a time, or one record. */
-const chunkBytesMax = 16 * 1024 * 1024
+/** At most this much of the journal is in memory at a time, or one record; the next is read into the same memory. */
+const chunkBytesMax = 4 * 1024 * 1024
 const chunkBytesMin = 256 * 1024
 
 /** One transaction in the making. */
@@ -148,6 +148,7 @@ export class Consumer {
       const from = attempt.offsets[lane]
       const bytesWanted = this.pace.bytes(rowsUpTo - attempt.rows)
       const bytesMax = Math.min(chunkBytesMax, Math.max(chunkBytesMin, bytesWanted))
+      // Nothing of it is kept beyond the next read: rows are copied as they are taken.
       const chunk = this.#reader.read(lane, from.position, committed[lane], bytesMax)
       let isWhole = true
       for (const record of chunk.records) {

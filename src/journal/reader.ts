@@ -20,6 +20,11 @@ export interface JournalReaderOptions {
   readonly quarantineDir: string
   readonly disk?: Disk
   readonly log?: Log
+  /**
+   * Whoever reads is done with all records of a read before the next read: their memory is used again. New memory is
+   * zeroed and mapped page by page, which took a fifth of the time of reading.
+   */
+  readonly lendsRecords?: boolean
 }
 
 /** Read at a time where a single record is looked for. */
@@ -37,13 +42,15 @@ interface OpenSegment {
 
 /** Opens a reader; files are opened as they are read. */
 export function openJournalReader(options: JournalReaderOptions): JournalReader {
-  return new SegmentReader({ disk: nodeDisk, log: () => {}, ...options })
+  return new SegmentReader({ disk: nodeDisk, log: () => {}, lendsRecords: false, ...options })
 }
 
 class SegmentReader implements JournalReader {
   readonly #options: Required<JournalReaderOptions>
   /** The segment read last in each lane. */
   readonly #open = new Map<Lane, OpenSegment>()
+  /** What the records of the last read are views on, if they are lent. */
+  #lent = new Uint8Array(0)
 
   constructor(options: Required<JournalReaderOptions>) {
     this.#options = options
@@ -86,6 +93,7 @@ class SegmentReader implements JournalReader {
   close(): void {
     for (const { fd } of this.#open.values()) this.#options.disk.close(fd)
     this.#open.clear()
+    this.#lent = new Uint8Array(0)
   }
 
   /** Reads frames of one segment into `records` and `gaps`; returns where it stopped. */
@@ -100,7 +108,11 @@ class SegmentReader implements JournalReader {
     const { fd, header } = segment
     if (header === null) return from
     const end = Math.min(limit, this.#endOf(segment))
-    const walker = new SegmentWalker(this.#options.disk, fd, header, from, end, bytesMax)
+    // A damaged frame behind whole ones has the walker read on.
+    const isLent = this.#options.lendsRecords
+    const takeWindow = (size: number): Uint8Array =>
+      isLent && records.length === 0 ? this.#takeLent(size) : new Uint8Array(size)
+    const walker = new SegmentWalker(this.#options.disk, fd, header, from, end, bytesMax, takeWindow)
     let next = from
     while (records.length === 0 || walker.isNextAtHand()) {
       const step = walker.next()
@@ -114,6 +126,11 @@ class SegmentReader implements JournalReader {
       }
     }
     return next
+  }
+
+  #takeLent(size: number): Uint8Array {
+    if (this.#lent.byteLength < size) this.#lent = new Uint8Array(size)
+    return this.#lent.subarray(0, size)
   }
 
   #segmentAt(lane: Lane, position: Position, upTo: Position): OpenSegment {

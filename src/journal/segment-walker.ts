@@ -20,19 +20,28 @@ export type Step =
     }
   | { readonly kind: 'end' }
 
+/** Gives memory for `size` bytes that are read at once; what it holds is overwritten. */
+export type TakeWindow = (size: number) => Uint8Array
+
+const takeNew: TakeWindow = (size) => new Uint8Array(size)
+
 export class SegmentWalker {
   readonly #disk: Disk
   readonly #fd: number
   readonly #header: SegmentHeader
   readonly #limit: number
   readonly #windowBytes: number
+  readonly #takeWindow: TakeWindow
   #position: number
-  /** Bytes of the file from #windowStart (a position) on. Never reused: frames handed out are views on it. */
+  /** Bytes of the file from #windowStart (a position) on; frames handed out are views on it. */
   #window: Uint8Array
   #view: DataView
   #windowStart: number
 
-  /** Walks from `from` up to `limit`, exclusive, reading about `windowBytes` at a time. */
+  /**
+   * Walks from `from` up to `limit`, exclusive, reading about `windowBytes` at a time. Frames last as long as nothing
+   * else is read into the memory that `takeWindow` gave.
+   */
   constructor(
     disk: Disk,
     fd: number,
@@ -40,12 +49,14 @@ export class SegmentWalker {
     from: Position,
     limit: number,
     windowBytes: number,
+    takeWindow: TakeWindow = takeNew,
   ) {
     this.#disk = disk
     this.#fd = fd
     this.#header = header
     this.#limit = limit
     this.#windowBytes = windowBytes
+    this.#takeWindow = takeWindow
     this.#position = from
     this.#window = new Uint8Array(0)
     this.#view = new DataView(this.#window.buffer)
@@ -108,10 +119,10 @@ export class SegmentWalker {
   #fill(position: number, size: number): void {
     const wanted = Math.min(position + size, this.#limit)
     if (position >= this.#windowStart && wanted <= this.#windowStart + this.#window.byteLength) return
-    const window = new Uint8Array(Math.min(Math.max(size, this.#windowBytes), this.#limit - position))
+    const window = this.#takeWindow(Math.min(Math.max(size, this.#windowBytes), this.#limit - position))
     const offset = segmentHeaderBytes + position - this.#header.base
     this.#window = window.subarray(0, this.#disk.read(this.#fd, window, offset))
-    this.#view = new DataView(window.buffer, 0, this.#window.byteLength)
+    this.#view = new DataView(window.buffer, window.byteOffset, this.#window.byteLength)
     this.#windowStart = position
   }
 }

@@ -156,6 +156,37 @@ t.test('sets a flipped bit before a valid record aside, whether the segment is s
   }
 })
 
+t.test('lends records until the next read, whatever is damaged behind them', async (t) => {
+  const { disk, spans } = killedLane()
+  openLane(disk, oneSegment)
+  for (const [damaged, { position, end }] of spans.entries()) {
+    const copy = disk.clone()
+    flip(copy, first, (headerBytes + position + 30) * 8)
+    const { lane } = openLane(copy, oneSegment)
+    const { committed } = lane.status()
+    for (let bytesMax = 40; bytesMax < 800; bytesMax += 40) {
+      const reader = openJournalReader({ dir: '/j', quarantineDir: '/q', disk: copy, lendsRecords: true })
+      const memories = new Set<ArrayBufferLike>()
+      let ids = ''
+      for (let from = 0 as Position; from < committed; ) {
+        const { records, gaps, next } = reader.read('realtime', from, committed, bytesMax)
+        for (const gap of gaps) t.same(gap, { position, end })
+        for (const record of records) memories.add(record.payload.buffer)
+        ids += records.map((record) => textOf(record).split(':')[0]).join('')
+        from = next
+      }
+      reader.close()
+      t.equal(
+        ids,
+        '0123456789'.replace(String(damaged), ''),
+        `record ${damaged}, ${bytesMax} bytes at a time`,
+      )
+      // The one that is lent, where it holds every record, and one to look behind the damage.
+      t.ok(memories.size <= 2 || bytesMax < 160, `${memories.size} memories`)
+    }
+  }
+})
+
 t.test('knows of no record where the journal is damaged, sealed or forgotten', async (t) => {
   const { disk, spans } = killedLane()
   flip(disk, first, (headerBytes + spans[4]!.position + 30) * 8)
