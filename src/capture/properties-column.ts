@@ -71,7 +71,7 @@ export class PropertiesColumn {
   #sentAtText: Uint8Array | null = null
   readonly #removed: KeySet = createKeySet()
   readonly #removedIfAnonymous: KeySet = createKeySet()
-  /** Set for one event at a time, and cleared behind it. */
+  /** Set for each event anew. */
   readonly #alsoRemoved: KeySet = createKeySet()
 
   /** Begins a request. */
@@ -83,6 +83,8 @@ export class PropertiesColumn {
       this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
     }
     this.#geoip = facts.geoip
+    this.place = null
+    this.#alsoRemoved.fill(0)
     this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
     const keys: number[] = [...movedKeys]
     if (facts.anonymizeIps) keys.push(Property.$ip)

@@ -6,7 +6,10 @@ import type { CaptureTask, DropReason, WarningReason } from '../../src/capture/c
 import { eventTimestamp } from '../../src/capture/event-timestamp.ts'
 import { findProject } from '../../src/capture/projects.ts'
 import { parseSentAt, parseTimestamp } from '../../src/capture/timestamp.ts'
+import { findPlace } from '../../src/geoip/database.ts'
+import { placeNames } from '../../src/geoip/place.ts'
 import { formatUuid, parseUuidText, writeBornId } from '../../src/lib/uuid.ts'
+import { mappedNames } from './mapped-names.ts'
 import { plainChain } from './plain-chain.ts'
 
 export type Json = null | boolean | number | string | Json[] | JsonObject
@@ -44,15 +47,6 @@ interface Request {
   historical: boolean
   warn: (reason: WarningReason) => void
 }
-
-const mapped = [
-  '$app_build $app_name $app_namespace $app_version $browser $browser_version $device_type $current_url $pathname $os',
-  '$os_name $os_version $referring_domain $referrer $screen_height $screen_width $viewport_height $viewport_width',
-  '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_name utm_term gclid gad_source gclsrc dclid',
-  'gbraid wbraid fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid irclid _kx epik qclid sccid',
-]
-  .join(' ')
-  .split(' ')
 
 const identityEvents = ['$identify', '$create_alias', '$merge_dangerously', '$groupidentify']
 
@@ -232,9 +226,14 @@ function plainRow(
     warnOfPersonFields(properties, request)
     mergeSets(event, properties)
   }
-  const person = isAnonymous ? null : personOf(name, properties)
+  const place = placeOf(properties, request)
+  const person = isAnonymous ? null : personOf(name, properties, place)
   if (lacksProperty(name, properties)) request.warn('required_property_missing')
   normalise(properties, isAnonymous, request)
+  if (place !== null) {
+    for (const key of placeNames) delete properties[key]
+    Object.assign(properties, place)
+  }
   const bornId = new Uint8Array(16)
   const id = new Uint8Array(Buffer.from(distinctId))
   writeBornId(request.projectId, id, 0, id.length, bornId, 0)
@@ -270,7 +269,7 @@ function mergeSets(event: JsonObject, properties: JsonObject): void {
   }
 }
 
-function personOf(name: string, properties: JsonObject): JsonObject | null {
+function personOf(name: string, properties: JsonObject, place: JsonObject | null): JsonObject | null {
   const person: JsonObject = {}
   const take = (...keys: string[]) => {
     for (const key of keys) if (has(properties, key)) person[key] = properties[key] as Json // it has the key
@@ -279,13 +278,25 @@ function personOf(name: string, properties: JsonObject): JsonObject | null {
     if (isObject(properties.$set)) take('$set')
     if (isObject(properties.$set_once)) take('$set_once')
     if (isObject(properties.$unset) || Array.isArray(properties.$unset)) take('$unset')
-    if (name !== '$snapshot') take(...mapped)
+    if (name !== '$snapshot') {
+      take(...mappedNames)
+      if (place !== null) for (const key of placeNames) person[key] = place[key] ?? null
+    }
   }
   if (isObject(properties.$groups)) take('$groups')
   if (name === '$identify' && properties.$anon_distinct_id !== null) take('$anon_distinct_id')
   if (name === '$create_alias' || name === '$merge_dangerously') take('alias')
   if (name === '$groupidentify') take('$group_type', '$group_key', '$group_set')
   return Object.keys(person).length === 0 ? null : person
+}
+
+/** Where the event came from; null when nobody knows, or may know. */
+function placeOf(properties: JsonObject, request: Request): JsonObject | null {
+  const { geoip, clientIp } = request.task
+  if (geoip === null || request.anonymizeIps || properties.$geoip_disable) return null
+  const { $ip: ip = null } = properties
+  if (ip !== null && ip !== '') return typeof ip === 'string' ? findPlace(geoip, ip) : null
+  return has(properties, 'capture_internal') ? null : findPlace(geoip, clientIp)
 }
 
 function lacksProperty(name: string, properties: JsonObject): boolean {
