@@ -9,19 +9,24 @@ let hash2 = 0
 
 /** Begins the key of an event of this project: its uuid, name and distinct_id are to be added in this order. */
 export function beginDedupKey(projectId: number): void {
-  hash1 = 0x9747b28c
-  hash2 = 0x3c6ef372
-  mixWord(projectId)
+  hash1 = mixOne(0x9747b28c, projectId)
+  hash2 = mixTwo(0x3c6ef372, projectId)
 }
 
 /** Adds what stands at [start, end) to the key. */
 export function addToDedupKey(view: DataView, start: number, end: number): void {
+  let one = hash1
+  let two = hash2
   let place = start
-  for (; place + 4 <= end; place += 4) mixWord(view.getInt32(place, true))
+  for (; place + 4 <= end; place += 4) {
+    const word = view.getInt32(place, true)
+    one = mixOne(one, word)
+    two = mixTwo(two, word)
+  }
   let rest = 0
   for (let shift = 0; place < end; shift += 8) rest |= view.getUint8(place++) << shift
-  mixWord(rest)
-  mixWord(end - start)
+  hash1 = mixOne(mixOne(one, rest), end - start)
+  hash2 = mixTwo(mixTwo(two, rest), end - start)
 }
 
 /** Writes the key to target[at] and target[at + 1]. */
@@ -32,11 +37,14 @@ export function endDedupKey(target: Uint32Array, at: number): void {
   target[at + 1] = (high | low) === 0 ? 1 : low
 }
 
-function mixWord(word: number): void {
-  const one = Math.imul(rotate(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593)
-  hash1 = (Math.imul(rotate(hash1 ^ one, 13), 5) + 0xe6546b64) | 0
-  const two = Math.imul(rotate(Math.imul(word, 0x239b961b), 16), 0xab0e9789)
-  hash2 = (Math.imul(rotate(hash2 ^ two, 17), 5) + 0x561ccd1b) | 0
+function mixOne(hash: number, word: number): number {
+  const mixed = Math.imul(rotate(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593)
+  return (Math.imul(rotate(hash ^ mixed, 13), 5) + 0xe6546b64) | 0
+}
+
+function mixTwo(hash: number, word: number): number {
+  const mixed = Math.imul(rotate(Math.imul(word, 0x239b961b), 16), 0xab0e9789)
+  return (Math.imul(rotate(hash ^ mixed, 17), 5) + 0x561ccd1b) | 0
 }
 
 function rotate(word: number, bits: number): number {

@@ -53,6 +53,8 @@ export class EventBatchBuilder {
   /** The same bytes. */
   uuidView = new DataView(this.uuids.buffer)
   bornIds = new Uint8Array(0)
+  /** The same bytes. */
+  bornIdWords = new Int32Array(this.bornIds.buffer)
   /** Two words an event; both 0 when it cannot be known again. */
   dedupKeys = new Uint32Array(0)
   /** How far before the end of its properties an event's distinct_id stands in them; 0 where it does not. */
@@ -200,6 +202,7 @@ export class EventBatchBuilder {
     this.uuids = grown(this.uuids, new Uint8Array(count * 16))
     this.uuidView = new DataView(this.uuids.buffer)
     this.bornIds = grown(this.bornIds, new Uint8Array(count * 16))
+    this.bornIdWords = new Int32Array(this.bornIds.buffer)
     this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))
     this.idDistances = grown(this.idDistances, new Uint32Array(count))
     this.#timestamps = grown(this.#timestamps, new Float64Array(count))

@@ -183,9 +183,9 @@ export class EventCapture {
 
   /** Writes what is derived from the ids. */
   #writeKeys(projectId: number, hasUuid: boolean): void {
-    const { text, uuidView, bornIds, dedupKeys, count } = this.#builder
+    const { text, uuidView, bornIdWords, dedupKeys, count } = this.#builder
     const { event, distinctId } = text
-    this.#bornIds.write(projectId, distinctId, bornIds, count * 16)
+    this.#bornIds.write(projectId, distinctId, bornIdWords, count * 4)
     dedupKeys[count * 2] = 0
     dedupKeys[count * 2 + 1] = 0
     if (!hasUuid) return
