@@ -3,10 +3,11 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { CaptureOutcome, CaptureTask } from '../src/capture/capture-task.ts'
 import { decodeCapture } from '../src/capture/decode.ts'
+import { decodePieces, isForPieces } from '../src/capture/decode-pieces.ts'
 import { releaseMemory } from '../src/release-memory.ts'
 
-export default function decode(task: CaptureTask) {
-  const outcome = decodeCapture(task)
+export default async function decode(task: CaptureTask) {
+  const outcome = (isForPieces(task) ? await decodePieces(task) : null) ?? decodeCapture(task)
   // It was moved here, and only a body of an unknown key goes back.
   if (outcome.kind !== 'unknown_key') releaseMemory(task.body.buffer)
   return move({ [transferableSymbol]: buffersOf(outcome), [valueSymbol]: outcome })

@@ -22,7 +22,7 @@ import { parseSentAt } from './timestamp.ts'
 type OpenedBody = Extract<BodyOutcome, { kind: 'text' }>
 
 // One of each for the thread: a request is decoded from beginning to end before the next.
-const tape = createTape()
+export const tape = createTape()
 const spans = createSpans()
 const capture = new EventCapture()
 
@@ -44,49 +44,79 @@ export function decodeCapture(task: CaptureTask): CaptureOutcome {
 function decodeBody(task: CaptureTask, body: OpenedBody): CaptureOutcome {
   const scan = openScan(body.bytes, true)
   const envelope = scanEnvelope(scan, tape)
+  const apiKey = apiKeyOf(envelope)
+  const project = findProject(task.projects, apiKey)
+  if (project === null) return { kind: 'unknown_key', apiKey, body: task.body }
+  if (project.overQuota && !envelope.historical) return overQuota(project, envelope, body)
+  openCapture(task, envelope, project, body.sentAtMs)
+  const lastDrop = captureAll(scan, envelope.cursor)
+  if (envelope.shape === 'single' && lastDrop !== null && endsRequest(lastDrop)) {
+    return refuseSingle(lastDrop, project)
+  }
+  return closeCapture(project, envelope, body)
+}
+
+/** The key of the project that the events are for. Errors: api_key_invalid. */
+export function apiKeyOf(envelope: Envelope): string {
   const key = checkApiKey(envelope.apiKey)
   if (key.kind === 'refused') throw new ServiceError('api_key_invalid', { detail: key.detail })
-  const project = findProject(task.projects, key.apiKey)
-  if (project === null) return { kind: 'unknown_key', apiKey: key.apiKey, body: task.body }
-  if (project.overQuota && !envelope.historical) return overQuota(project, envelope, body)
-  const sentAtMs = (envelope.sentAt === null ? null : parseSentAt(envelope.sentAt)) ?? body.sentAtMs
+  return key.apiKey
+}
+
+/** Begins the capture of a request's events. The query's `sent_at` counts where the envelope names none. */
+export function openCapture(
+  task: CaptureTask,
+  envelope: Envelope,
+  project: CaptureProject,
+  querySentAtMs: number | null,
+): void {
   capture.open({
     project,
     clientIp: task.clientIp,
     geoip: task.geoip,
     receivedAtMs: task.receivedAtMs,
-    sentAtMs,
+    sentAtMs: (envelope.sentAt === null ? null : parseSentAt(envelope.sentAt)) ?? querySentAtMs,
     historical: envelope.historical,
     isEngage: envelope.shape === 'single' && task.path === '/engage',
     recordBytesMax: task.limits.recordBytesMax,
     eventBytesMax: task.limits.eventBytesMax,
   })
-  const lastDrop = captureAll(scan, envelope.cursor)
-  if (envelope.shape === 'single' && lastDrop !== null && endsRequest(lastDrop)) {
-    return refuseSingle(lastDrop, project)
-  }
+}
+
+/** Ends it. */
+export function closeCapture(
+  project: CaptureProject,
+  { historical }: Envelope,
+  { decompressedBytes, beacon }: Pick<OpenedBody, 'decompressedBytes' | 'beacon'>,
+): CaptureOutcome {
   return {
     kind: 'captured',
     projectId: project.id,
-    historical: envelope.historical,
+    historical,
     ...capture.close(),
-    decompressedBytes: body.decompressedBytes,
-    beacon: body.beacon,
+    decompressedBytes,
+    beacon,
   }
 }
 
 /** Captures the events of the tape and those behind it. Returns why the last one was dropped. */
 function captureAll(scan: Scan, cursor: ElementsCursor): DropReason | null {
-  let drop: DropReason | null = null
   for (;;) {
-    for (let at = 0; at < tape.used; ) {
-      at = readRecord(tape, at, spans)
-      drop = capture.capture(scan, spans)
-    }
+    const drop = captureTape(scan)
     if (cursor.resumeAt < 0) return drop
     clearTape(tape)
     scanMoreElements(scan, tape, cursor)
   }
+}
+
+/** Captures the events of the tape. Returns why the last one was dropped. */
+export function captureTape(scan: Scan): DropReason | null {
+  let drop: DropReason | null = null
+  for (let at = 0; at < tape.used; ) {
+    at = readRecord(tape, at, spans)
+    drop = capture.capture(scan, spans)
+  }
+  return drop
 }
 
 function overQuota(project: CaptureProject, envelope: Envelope, body: OpenedBody): CaptureOutcome {

@@ -1,5 +1,6 @@
 // Scans arrays of events onto the tape, and says whether they agree on a project API key.
 
+import { isServiceError } from '../errors.ts'
 import { isSameBytes } from '../lib/bytes.ts'
 import { Field, Property } from './event-keys.ts'
 import { scanEvent } from './event-scan.ts'
@@ -58,6 +59,33 @@ export function scanMoreElements(scan: Scan, tape: SpanTape, cursor: ElementsCur
     place = skipSpace(scan, place + 1)
   }
   cursor.resumeAt = place
+}
+
+/** A stretch of events on the tape. */
+export interface ScannedPiece {
+  /** Why it ends: with the array, because the tape is full, or because the next event is not whole, or no JSON. */
+  readonly kind: 'end' | 'full' | 'cut'
+  /** Place of the closing bracket, or of the next event. */
+  readonly place: number
+}
+
+/** Fills the tape, which is empty, with the events of an array from 0 on, of which the text may hold a part only. */
+export function scanPiece(scan: Scan, tape: SpanTape): ScannedPiece {
+  let place = 0
+  try {
+    for (;;) {
+      const end = skipSpace(scan, scanEvent(scan, tape, place))
+      const isLast = scan.bytes[end] === closeBracket
+      if (!isLast && scan.bytes[end] !== comma) fail(scan, end, 'a comma or the end')
+      place = isLast ? end : skipSpace(scan, end + 1)
+      const hasRoom = keepRecord(tape)
+      if (isLast) return { kind: 'end', place }
+      if (!hasRoom) return { kind: 'full', place }
+    }
+  } catch (error) {
+    if (isServiceError(error)) return { kind: 'cut', place }
+    throw error
+  }
 }
 
 /** The project API key that events of an array carry. */

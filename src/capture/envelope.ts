@@ -124,6 +124,27 @@ function scanRootFields(
   }
 }
 
+/**
+ * Where the events of a batch envelope begin, of which the text may hold the beginning only; -1 when it is something
+ * else. Errors: payload_unparseable, when the text ends before them.
+ */
+export function findBatch(scan: Scan): number {
+  const { bytes } = scan
+  let place = skipSpace(scan, 0)
+  let before = openBrace
+  while (bytes[place] === before) {
+    place = skipSpace(scan, place + 1)
+    if (bytes[place] !== quote) return -1
+    const keyEnd = skipString(scan, place + 1)
+    const field = findField(scan, place + 1, keyEnd)
+    place = skipColon(scan, keyEnd + 1)
+    if (field === Field.batch && bytes[place] === openBracket) return skipSpace(scan, place + 1)
+    place = skipSpace(scan, skipField(scan, field, place))
+    before = comma
+  }
+  return -1
+}
+
 /** Scans the object at `start` as the one event of the body. Returns its end. */
 function scanAlone(scan: Scan, tape: SpanTape, start: number): number {
   clearTape(tape)

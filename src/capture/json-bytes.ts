@@ -25,3 +25,9 @@ for (let digit = 0; digit < 16; digit++) {
   hexDigits[digit.toString(16).charCodeAt(0)] = digit
   hexDigits[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
 }
+
+/** True when the text, which ends at `end`, ends where an escape would begin at `at`, or within that one. */
+export function isCutEscape(bytes: Uint8Array, at: number, end: number): boolean {
+  if (at >= end) return true
+  return bytes[at] === backslash && (at + 1 >= end || (bytes[at + 1] === letterU && at + 6 > end))
+}

@@ -8,7 +8,6 @@
 // \ufffd: it is as long, so every offset found before and after stays true, and doing it twice changes nothing.
 //
 // With the spans of known keys a scan takes 0.3 of JSON.parse's time (events of 34 properties, Node 20.20).
-//
 // Functions take and return places in the text. A "value" is what JSON calls a value; spans are [start, end).
 
 import { ServiceError } from '../errors.ts'
@@ -21,6 +20,7 @@ import {
   comma,
   dot,
   hexDigits,
+  isCutEscape,
   letterU,
   minus,
   nine,
@@ -155,6 +155,7 @@ function skipEscape(scan: Scan, at: number): number {
   if (unit >= 0xd800 && unit <= 0xdbff) {
     const next = escapedUnit(scan, at + 6)
     if (next >= 0xdc00 && next <= 0xdfff) return at + 12
+    if (isCutEscape(bytes, at + 6, end)) return at + 6
   } else if (unit !== 0 && (unit < 0xdc00 || unit > 0xdfff)) return at + 6
   if (scan.repairs) {
     bytes[at + 2] = 0x66

@@ -36,6 +36,27 @@ t.test('decodes in a thread and moves the result back', async (t) => {
   t.equal(textValue(batch.text.distinctId, 0), 'u')
 })
 
+t.test('decodes large gzip bodies, and says what is wrong with them', async (t) => {
+  const pool = openDecodePool(1)
+  t.teardown(() => pool.close())
+  const events = Array.from({ length: 9000 }, (_, index) => {
+    return `{"event":"e","distinct_id":"${index}","properties":{"x":"${'-'.repeat(1000)}"}}`
+  })
+  const body = (tail: string): Uint8Array =>
+    gzipSync(`{"api_key":"phc_known","batch":[${events.join(',')}${tail}`)
+  for (const tail of [']}', '],"historical_migration":true}']) {
+    const outcome = await pool.run(taskOf(body(tail)))
+    t.match(outcome, { kind: 'captured', eventCount: 9000, historical: tail !== ']}' })
+    const payload = outcome.kind === 'captured' ? outcome.parts.at(-1)?.payload : undefined
+    const batch = openEventBatch(payload ?? new Uint8Array())
+    t.equal(textValue(batch.text.distinctId, batch.header.count - 1), '8999')
+  }
+  t.match(await pool.run(taskOf(body(',]}'))), { kind: 'refused', code: 'payload_unparseable' })
+  const damaged = body(']}')
+  damaged[damaged.length - 6]! ^= 1
+  t.match(await pool.run(taskOf(damaged)), { kind: 'refused', code: 'payload_undecodable' })
+})
+
 t.test('gives the body back with a key it does not know', async (t) => {
   const pool = openDecodePool(1)
   t.teardown(() => pool.close())
