@@ -3,7 +3,7 @@ import { isServiceError } from '../../src/errors.ts'
 import { isAllowed } from '../../src/query/allowed-functions.ts'
 import { translatedNames } from '../../src/query/translated-functions.ts'
 import { hostileQueries } from './hostile-queries.ts'
-import { openWorld, theirSecret } from './world.ts'
+import { openWorld, ourSecret, theirSecret } from './world.ts'
 
 t.test('no hostile query runs', async (t) => {
   const { ask } = await openWorld(t)
@@ -46,5 +46,25 @@ t.test('no query that runs shows another project', async (t) => {
     const text = JSON.stringify(await ask(sql))
     t.notMatch(text, theirSecret, sql)
     t.ok(text.length > 10, sql)
+  }
+})
+
+t.test('no query fails of what another project has', async (t) => {
+  const { ask } = await openWorld(t)
+  // A number in our rows, an error in theirs, which would name it.
+  const number = `cast(replace(distinct_id, '${ourSecret}', '7') as integer)`
+  for (const sql of [
+    `select count(*) from events where ${number} = 7`,
+    `select count(*) from events where ${number} = 7 and properties.plan = '${ourSecret}' and ${number} > 1`,
+    `select count(*) from events where team_id <> 1 or ${number} = 7`,
+    `select count(*) from (select *, ${number} as n from events) where n < 8`,
+    `select count(*) from (select distinct uuid, ${number} from events)`,
+    `select count(*) from events where cast(replace(properties.plan, '${ourSecret}', '7') as integer) in (6, 7)`,
+    `select count(*) from (select a.uuid from events a semi join (select ${number} as n from events) b on b.n = 7)`,
+    `select count(*) from events e where exists (select 1 from events where ${number} = 7 and uuid = e.uuid)`,
+    `with n as (select ${number} as n from events) select count(*) from n where n = (select max(n) from n)`,
+    `select count(*) from (select sum(${number}) over (partition by event) from events)`,
+  ]) {
+    t.strictSame(await ask(sql).catch(String), [['3']], sql)
   }
 })
