@@ -24,10 +24,14 @@ export const runSchema = Type.Object({
   batch_export: Type.String({ format: 'uuid' }),
 })
 
-/** Columns of `batch_export_run` in the words of the API, where counts end at 32 bits. */
-export const runColumns = `id, status, least(records_completed, 2147483647) as records_completed, latest_error,
+/** A count as the API shows it, where counts end at 32 bits. LEAST would make them of NULL, too. */
+const shownCount = (name: string) =>
+  `case when ${name} > 2147483647 then 2147483647 else ${name} end as ${name}`
+
+/** Columns of `batch_export_run` in the words of the API. */
+export const runColumns = `id, status, ${shownCount('records_completed')}, latest_error,
   data_interval_start, data_interval_end, cursor, created_at, finished_at, last_updated_at,
-  least(records_total_count, 2147483647) as records_total_count, batch_export_id as batch_export`
+  ${shownCount('records_total_count')}, batch_export_id as batch_export`
 
 const latestRunsMax = 10
 const moments = ['data_interval_start', 'data_interval_end', 'created_at', 'finished_at', 'last_updated_at']

@@ -57,6 +57,18 @@ t.test('shows runs newest first, counts within 32 bits, and the last ten with th
   t.equal((await world.get(`${other}runs/${ids[0]}/`)).status, 404)
 })
 
+t.test('a run that has counted nothing yet shows no count, by itself and with its export', async (t) => {
+  const { path } = await open()
+  const [id] = await addRuns(path, ['Starting'])
+  await world.postgres.query(
+    'update batch_export_run set records_completed = null, records_total_count = null where id = $1',
+    [id],
+  )
+  const none = { id, records_completed: null, records_total_count: null }
+  t.match(jsonOf(await world.get(`${path}runs/${id}/`)), none)
+  t.match(jsonOf(await world.get(path)).latest_runs, [none])
+})
+
 t.test('cancels what has not ended', async (t) => {
   const { path, post } = await open()
   const statuses = [
