@@ -53,7 +53,7 @@ export function openSessionsExtraction(
       if (last === null) return { extracted: null, cursor: cursor ?? '', isLast: true }
       const parameters = new Parameters()
       const touched = touchedIn(subject, { after: cursor, last }, parameters)
-      const sessions = wholeSessionsSelect(subject.projectId, `${sessionOfEvent} in (${touched})`)
+      const sessions = wholeSessionsSelect(subject.projectId, touched)
       const sql = `select ${columns} from (${sessions}) order by session_id`
       const { format } = subject
       const extracted = await extractWith(store, { sql, values: parameters.values, path, format }, signal)

@@ -48,12 +48,16 @@ export function sessionsSelect(projectId: number): string {
   return withChannel(grouped(events, readAlone))
 }
 
-/** Whole sessions whose events meet `condition`, with all columns: each event's JSON is read once for all of them. */
-export function wholeSessionsSelect(projectId: number, condition: string): string {
+/**
+ * The sessions that `sessions` selects, none of them empty, whole and with all columns. To know an event's session its
+ * JSON is read once, since the condition that it has one follows from the other; what else it says is read together,
+ * for the events of these sessions alone.
+ */
+export function wholeSessionsSelect(projectId: number, sessions: string): string {
   const paths = readKeys.map((key) => `'/${key}'`).join(', ')
   const events = `(
     select t.*, json_extract_string(t.properties, [${paths}]) as texts from temp.main.paced_events t
-    where t.project_id = ${projectId} and ${sessionOfEvent} <> '' and ${condition}) t`
+    where t.project_id = ${projectId} and ${sessionOfEvent} in (${sessions})) t`
   return withChannel(grouped(events, readTogether))
 }
 
