@@ -94,19 +94,28 @@ export function readInput(input: UnreadInput): StepInput {
   return input.kind === 'events' ? readOperations(input, null) : input
 }
 
-/** Reads the operations of a range; `isPassed` has 1 for each event of it that is known to do nothing. */
+/** What is known of each event of a range before its operation is read. */
+export interface FirstLook {
+  /** 1 for an event that does nothing. */
+  readonly isPassed: Uint8Array
+  /** The event's digest, or 0 where nobody asked for it. */
+  readonly digests: Float64Array
+}
+
+/** Reads the operations of a range but for events that `look` passes over. */
 export function readOperations(
   { batch, duplicates, from, to }: EventsRange,
-  isPassed: Uint8Array | null,
+  look: FirstLook | null,
 ): EventsInput {
   const operations: Operation[] = []
   let eventCount = 0
   for (let index = from; index < to; index++) {
     if (duplicates !== null && (duplicates[index >> 3]! & (1 << (index & 7))) !== 0) continue
     eventCount++
-    if (isPassed !== null && isPassed[index - from] === 1) continue
+    if (look !== null && look.isPassed[index - from] === 1) continue
     const flags = batch.flags[index]!
-    if ((flags & EventFlag.anonymous) === 0) operations.push(readOperation(batch, index, flags))
+    if ((flags & EventFlag.anonymous) !== 0) continue
+    operations.push(readOperation(batch, index, flags, look === null ? 0 : look.digests[index - from]!))
   }
   return { kind: 'events', batch, operations, eventCount }
 }
@@ -116,7 +125,7 @@ export function personColumn(batch: EventBatch, index: number): Map<string, stri
   return isColumnEmpty(batch, index) ? new Map() : readMembers(personText(batch, index))
 }
 
-function readOperation(batch: EventBatch, index: number, flags: number): Operation {
+function readOperation(batch: EventBatch, index: number, flags: number, digest: number): Operation {
   const kind = kindOf(batch, index)
   let otherId: string | null = null
   let group: GroupChange | null = null
@@ -132,7 +141,7 @@ function readOperation(batch: EventBatch, index: number, flags: number): Operati
     index,
     kind,
     distinctId: textValue(batch.text.distinctId, index),
-    digest: digestOf(kind, batch, index, otherId),
+    digest: digest > 0 ? digest : digestOf(kind, batch, index, otherId),
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,

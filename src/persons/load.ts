@@ -74,21 +74,22 @@ async function loadProjects(
   const projects = new Map<number, LoadedProject>()
   if (wanted.length === 0) return projects
   const projectIds = wanted.map((ids) => ids.projectId)
-  const found = await session.query<{ id: number; ingested_event: boolean }>(
-    'select id, ingested_event from project where id = any($1::integer[]) order by id for key share',
+  const found = await session.query<{
+    id: number
+    ingested_event: boolean
+    group_types: Readonly<Record<string, number>> | null
+  }>(
+    `select id, ingested_event,
+       (select json_object_agg(name, type_index) from group_type where project_id = project.id) as group_types
+     from project where id = any($1::integer[]) order by id for key share`,
     [projectIds],
   )
-  const hasEvents = new Map(found.rows.map((row) => [row.id, row.ingested_event]))
-  for (const ids of wanted) {
-    const has = hasEvents.get(ids.projectId)
-    if (has !== undefined) projects.set(ids.projectId, new LoadedProject(ids, has))
+  const idsOf = new Map(wanted.map((ids) => [ids.projectId, ids]))
+  for (const { id, ingested_event, group_types } of found.rows) {
+    const project = new LoadedProject(idsOf.get(id)!, ingested_event) // only wanted ones were asked for
+    projects.set(id, project)
+    for (const [name, index] of Object.entries(group_types ?? {})) project.groupTypes.set(name, index)
   }
-  const types = await session.query<{ project_id: number; name: string; type_index: number }>(
-    'select project_id, name, type_index from group_type where project_id = any($1::integer[])',
-    [projectIds],
-  )
-  for (const { project_id, name, type_index } of types.rows)
-    projects.get(project_id)?.groupTypes.set(name, type_index)
   return projects
 }
 

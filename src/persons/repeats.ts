@@ -10,6 +10,7 @@ import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
 import { columnDigest } from '../identity/column-digest.ts'
 import {
   type EventsRange,
+  type FirstLook,
   kindOf,
   readOperations,
   type StepInput,
@@ -20,9 +21,8 @@ import type { PersonCache } from './person-cache.ts'
 
 interface Sifted {
   readonly range: EventsRange
-  /** For each event of the range: 1 when it is passed over. */
-  readonly isPassed: Uint8Array
-  /** Keys of the owners of those. */
+  readonly look: FirstLook
+  /** Keys of the owners of events that are passed over. */
   readonly owners: Float64Array
   input: StepInput
 }
@@ -31,6 +31,7 @@ export class Repeats {
   readonly #cache: PersonCache
   readonly #inputs: (Sifted | StepInput)[]
   readonly #owner = new Uint32Array(4)
+  #digest = 0
 
   constructor(cache: PersonCache, inputs: readonly UnreadInput[]) {
     this.#cache = cache
@@ -52,7 +53,8 @@ export class Repeats {
     let isAny = false
     for (const sifted of this.#inputs) {
       if (!('range' in sifted)) continue
-      const { range, isPassed, owners } = sifted
+      const { range, look, owners } = sifted
+      const { isPassed } = look
       let isChanged = false
       for (let at = 0; at < isPassed.length; at++) {
         if (isPassed[at] === 0 || !touched.has(owners[at]!)) continue
@@ -60,7 +62,7 @@ export class Repeats {
         isChanged = true
       }
       if (!isChanged) continue
-      sifted.input = readOperations(range, isPassed)
+      sifted.input = readOperations(range, look)
       isAny = true
     }
     return isAny
@@ -68,19 +70,22 @@ export class Repeats {
 
   #sift(range: EventsRange): Sifted {
     const { batch, from, to } = range
-    const isPassed = new Uint8Array(to - from)
+    const look = { isPassed: new Uint8Array(to - from), digests: new Float64Array(to - from) }
     const owners = new Float64Array(to - from)
     // A batch starts at a multiple of 8, its ids do too.
     const bornIds = new Uint32Array(batch.bornIds.buffer, batch.bornIds.byteOffset, to * 4)
     for (let index = from; index < to; index++) {
-      if (!this.#isRepeat(batch, bornIds, index)) continue
-      isPassed[index - from] = 1
+      this.#digest = 0
+      const isRepeat = this.#isRepeat(batch, bornIds, index)
+      look.digests[index - from] = this.#digest
+      if (!isRepeat) continue
+      look.isPassed[index - from] = 1
       owners[index - from] = keyOf(this.#owner)
     }
-    return { range, isPassed, owners, input: readOperations(range, isPassed) }
+    return { range, look, owners, input: readOperations(range, look) }
   }
 
-  /** True for an event whose owner has seen it; the owner is in #owner then. */
+  /** True for an event whose owner has seen it; the owner is in #owner then, and what was needed to tell in #digest. */
   #isRepeat(batch: EventBatch, bornIds: Uint32Array, index: number): boolean {
     if ((batch.flags[index]! & (EventFlag.anonymous | EventFlag.identity | EventFlag.groups)) !== 0)
       return false
@@ -92,7 +97,8 @@ export class Repeats {
         return true
       case 'update':
       case 'set':
-        return this.#cache.hasSeen(this.#owner, columnDigest(batch, index, kind === 'set'))
+        this.#digest = columnDigest(batch, index, kind === 'set')
+        return this.#cache.hasSeen(this.#owner, this.#digest)
       default:
         return false
     }

@@ -27,6 +27,8 @@ const serverSettings: Readonly<Record<string, string>> = {
   port: '5432',
   max_connections: '50',
   shared_buffers: '128MB',
+  // For persons as well. The journal would repeat a step that a power cut took, but cut into other steps, while DuckDB
+  // may have heard of the first ones already (the outbox), and the journal forgets what is applied.
   synchronous_commit: 'on',
   // A session whose client was killed in the middle of a long statement ends, and with it its locks.
   client_connection_check_interval: '1s',
