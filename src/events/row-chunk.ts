@@ -27,7 +27,15 @@ import {
 import duckdb from '@duckdb/node-bindings'
 import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
 import type { Position } from '../journal/journal.ts'
-import { type Copied, repeatInteger, stretchOf, writeIds, writeIntegers, writeSlots } from './row-values.ts'
+import {
+  addressSlots,
+  type Copied,
+  repeatInteger,
+  stretchOf,
+  writeIds,
+  writeIntegers,
+  writeSlots,
+} from './row-values.ts'
 import { TextHeap } from './text-heap.ts'
 
 /** DuckDB's chunks hold no more. */
@@ -62,8 +70,10 @@ export const columnTypes: readonly (readonly [string, DuckDBType])[] = columnNam
   columns[name].type,
 ])
 
+const textColumns = ['event', 'distinctId', 'properties', 'elementsChain'] as const
+
 /** What is copied while nothing is. */
-const nothing: Copied = { start: 0, end: 0, address: 0 }
+const nothing: Copied = { start: 0, end: 0, number: 0 }
 
 /** A column's values as they are copied into its vector; both are views on the same memory. */
 interface Cells {
@@ -129,8 +139,10 @@ export class RowChunk {
     this.#rows = end
   }
 
-  /** Copies the rows into `chunk`. Long texts stay where they are: `chunk` must be done with before `clear`. */
+  /** Copies the rows into `chunk`, once. Long texts stay where they are: `chunk` must be done with before `clear`. */
   copyTo(chunk: DuckDBDataChunk): void {
+    const addresses = this.#heap.addresses()
+    for (const name of textColumns) addressSlots(this.#cells[name].words, this.#rows, addresses)
     for (const [index, name] of columnNames.entries()) {
       const vector = duckdb.data_chunk_get_vector(chunk.chunk, index)
       const { bytes } = this.#cells[name]

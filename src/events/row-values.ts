@@ -50,11 +50,11 @@ export function writeIds(words: Uint32Array, row: number, ids: Uint8Array): void
   }
 }
 
-/** A stretch of a batch, and the address of DuckDB's copy of it. */
+/** A stretch of a batch, and the number of DuckDB's copy of it. */
 export interface Copied {
   readonly start: number
   readonly end: number
-  readonly address: number
+  readonly number: number
 }
 
 /** The least stretch that holds some texts, `end` exclusive, and how many bytes the texts have together. */
@@ -85,7 +85,8 @@ export function stretchOf({ spans }: TextColumn, from: number, to: number, copie
 
 /**
  * Writes the slots of the values `from` to `to`, exclusive. Longer texts must be in one of the two copies, which are
- * UTF-8. Returns false when a text is not.
+ * UTF-8; in place of an address their slots have the place in the copy and its number. Returns false when a text is not
+ * UTF-8.
  */
 export function writeSlots(
   words: Uint32Array,
@@ -112,9 +113,8 @@ export function writeSlots(
     }
     if (isLong) {
       const copied = start >= own.start && end <= own.end ? own : other
-      const address = copied.address + (start - copied.start)
-      words[at + 2] = address
-      words[at + 3] = address / wordRange
+      words[at + 2] = start - copied.start
+      words[at + 3] = copied.number
       // What follows the copy may be no text at all.
       if (goesOn(bytes[start]!) || (end < copied.end && goesOn(bytes[end]!))) isWhole = false
     } else if (all > 0x7f && !isUtf8(bytes.subarray(start, end))) {
@@ -122,6 +122,16 @@ export function writeSlots(
     }
   }
   return isWhole
+}
+
+/** Makes addresses of the places and numbers in the first `rows` slots: `addresses` are those of the copies. */
+export function addressSlots(words: Uint32Array, rows: number, addresses: readonly number[]): void {
+  for (let at = 0; at < rows * slotWords; at += slotWords) {
+    if (words[at]! <= slotTextBytesMax) continue
+    const address = addresses[words[at + 3]!]! + words[at + 2]!
+    words[at + 2] = address
+    words[at + 3] = address / wordRange
+  }
 }
 
 /** True for a byte that goes on with a character of UTF-8. */

@@ -13,9 +13,15 @@ import duckdb from '@duckdb/node-bindings'
 import { type Copied, slotWords } from './row-values.ts'
 
 const slotBytes = slotWords * 4
+/** DuckDB's vectors hold no more. */
+const slotsMax = 2048
 
 export class TextHeap {
   readonly #chunk = DuckDBDataChunk.create([BLOB])
+  #vector = duckdb.data_chunk_get_vector(this.#chunk.chunk, 0)
+  /** Addresses of the first copies; those of the others are still in their slots. */
+  #addresses: number[] = []
+  #slots = 0
 
   /**
    * Copies `start` to `end`, exclusive, of `bytes`: more than a slot holds. Fails when they are not UTF-8; whether each
@@ -24,16 +30,30 @@ export class TextHeap {
   copy(bytes: Uint8Array, start: number, end: number): Copied {
     const stretch = bytes.subarray(start, end)
     if (!isUtf8(stretch)) throw new Error('Invalid Input Error: a text is not UTF-8')
-    // A copy keeps its place when the slot it was told by is written again.
-    const vector = duckdb.data_chunk_get_vector(this.#chunk.chunk, 0)
-    duckdb.vector_assign_string_element_len(vector, 0, stretch)
-    const slot = duckdb.vector_get_data(vector, slotBytes)
-    const view = new DataView(slot.buffer, slot.byteOffset, slotBytes)
-    return { start, end, address: Number(view.getBigUint64(8, true)) }
+    if (this.#slots === slotsMax) this.addresses()
+    const number = this.#addresses.length + this.#slots
+    duckdb.vector_assign_string_element_len(this.#vector, this.#slots++, stretch)
+    return { start, end, number }
+  }
+
+  /**
+   * The addresses of all copies by their numbers. Slots are read many at a time: it takes 1.6 µs. A copy keeps its
+   * place when the slot that told it is written again.
+   */
+  addresses(): readonly number[] {
+    const slots = duckdb.vector_get_data(this.#vector, this.#slots * slotBytes)
+    const view = new DataView(slots.buffer, slots.byteOffset, slots.byteLength)
+    for (let at = 0; at < slots.byteLength; at += slotBytes)
+      this.#addresses.push(Number(view.getBigUint64(at + 8, true)))
+    this.#slots = 0
+    return this.#addresses
   }
 
   /** Gives the memory back. */
   clear(): void {
     this.#chunk.reset()
+    this.#vector = duckdb.data_chunk_get_vector(this.#chunk.chunk, 0)
+    this.#addresses = []
+    this.#slots = 0
   }
 }

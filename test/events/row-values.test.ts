@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  addressSlots,
   repeatInteger,
   slotTextBytesMax,
   stretchOf,
@@ -62,7 +63,7 @@ t.test('writes ids as numbers whose highest bit is turned over', async (t) => {
   ])
 })
 
-const nothing = { start: 0, end: 0, address: 0 }
+const nothing = { start: 0, end: 0, number: 0 }
 
 /** A column of `values`, each followed by a separator. */
 function columnOf(values: readonly (string | Buffer)[]) {
@@ -93,17 +94,22 @@ t.test('writes short texts into their slots, over whatever was there', async (t)
 t.test('writes where in the copies longer texts are', async (t) => {
   const column = columnOf(['thirteen byte', 'short', 'another thirteen', 'one more of them'])
   t.strictSame([...column.spans], [0, 13, 14, 19, 20, 36, 37, 53])
-  const own = { start: 20, end: 53, address: 0x7fff_1234_5678 }
-  const other = { start: 0, end: 13, address: 0x1_0000_0000 }
+  const own = { start: 20, end: 53, number: 1 }
+  const other = { start: 0, end: 13, number: 0 }
   const words = new Uint32Array(4 * 4).fill(0xffffffff)
   t.equal(writeSlots(words, 0, column, 0, 4, own, other), true)
+  addressSlots(words, 3, [0x1_0000_0000, 0x7fff_1234_5678])
   const slots = Buffer.from(words.buffer)
   const lengths = [0, 1, 2, 3].map((row) => slots.readUInt32LE(row * 16))
   t.strictSame(lengths, [13, 5, 16, 16])
   const beginnings = [0, 2, 3].map((row) => slots.toString('latin1', row * 16 + 4, row * 16 + 8))
   t.strictSame(beginnings, ['thir', 'anot', 'one '])
   const addresses = [0, 2, 3].map((row) => slots.readBigUInt64LE(row * 16 + 8))
-  t.strictSame(addresses, [0x1_0000_0000n, 0x7fff_1234_5678n, 0x7fff_1234_5689n])
+  t.strictSame(
+    addresses,
+    [0x1_0000_0000n, 0x7fff_1234_5678n, 0x1_0000_0011n],
+    'the last is not addressed yet',
+  )
 })
 
 t.test('tells when a text is not UTF-8, or a longer one is cut amid a character', async (t) => {
@@ -112,14 +118,14 @@ t.test('tells when a text is not UTF-8, or a longer one is cut amid a character'
     bytes: Buffer,
     start: number,
     end: number,
-    copy = { start: 0, end: bytes.length, address: 0 },
+    copy = { start: 0, end: bytes.length, number: 0 },
   ) => writeSlots(words, 0, { bytes, spans: Uint32Array.of(start, end) }, 0, 1, copy, nothing)
   const long = Buffer.from('é, thirteen, é')
   t.equal(isUtf8(long, 0, 16), true)
   t.equal(isUtf8(long, 1, 16), false)
   t.equal(isUtf8(long, 0, 15), false)
   // What stands behind the copy is no text of it.
-  t.equal(isUtf8(long, 0, 15, { start: 0, end: 15, address: 0 }), true)
+  t.equal(isUtf8(long, 0, 15, { start: 0, end: 15, number: 0 }), true)
   t.equal(isUtf8(long, 0, 2), true)
   t.equal(isUtf8(long, 0, 1), false)
   t.equal(isUtf8(long, 1, 4), false)
@@ -129,6 +135,6 @@ t.test('finds the stretch of longer texts that are not copied yet', async (t) =>
   const column = columnOf(['thirteen byte', 'short', 'another thirteen', 'one more of them', 'x'])
   t.strictSame(stretchOf(column, 0, 5, nothing), { start: 0, end: 53, bytes: 45 })
   t.strictSame(stretchOf(column, 1, 3, nothing), { start: 20, end: 36, bytes: 16 })
-  t.strictSame(stretchOf(column, 0, 5, { start: 14, end: 53, address: 1 }), { start: 0, end: 13, bytes: 13 })
+  t.strictSame(stretchOf(column, 0, 5, { start: 14, end: 53, number: 1 }), { start: 0, end: 13, bytes: 13 })
   t.strictSame(stretchOf(column, 4, 5, nothing), { start: 0, end: 0, bytes: 0 })
 })
