@@ -12,7 +12,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isServiceError } from '../errors.ts'
 import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
-import { apiKeyOf, captureTape, closeCapture, openCapture, tape } from './decode.ts'
+import { abandonCapture, apiKeyOf, captureTape, closeCapture, openCapture, tape } from './decode.ts'
 import { scanPiece } from './elements-scan.ts'
 import { type Envelope, findBatch, scanEnvelope } from './envelope.ts'
 import { isGzip, isizeOf, isZlibError } from './gunzip.ts'
@@ -47,15 +47,17 @@ export async function decodePieces(
   limits = limitsDefault,
 ): Promise<CaptureOutcome | null> {
   const text = new TextPieces(task.body, { ...limits, textBytesMax: task.limits.decompressedBytesMax })
+  let outcome: CaptureOutcome | null = null
   try {
-    return await decodeText(task, text)
+    outcome = await decodeText(task, text)
   } catch (error) {
     // JSON that is wrong or goes on in the next piece, or damaged gzip: whatever it is, decodeCapture says it.
-    if (isServiceError(error) || isZlibError(error)) return null
-    throw error
+    if (!isServiceError(error) && !isZlibError(error)) throw error
   } finally {
     text.close()
   }
+  if (outcome === null) abandonCapture()
+  return outcome
 }
 
 async function decodeText(task: CaptureTask, text: TextPieces): Promise<CaptureOutcome | null> {

@@ -99,6 +99,11 @@ export function closeCapture(
   }
 }
 
+/** Ends it without an outcome, and frees what was captured: the same body is decoded again. */
+export function abandonCapture(): void {
+  for (const { payload } of capture.close().parts) releaseMemory(payload.buffer)
+}
+
 /** Captures the events of the tape and those behind it. Returns why the last one was dropped. */
 function captureAll(scan: Scan, cursor: ElementsCursor): DropReason | null {
   for (;;) {

@@ -37,7 +37,7 @@ export class TextPieces {
     this.#body = body
     this.#limits = limits
     this.#memory = new Uint8Array(Math.min(limits.sliceBytes * inflatedTo, limits.heldBytesMax))
-    this.#failed = new Promise((_, reject) => this.#gunzip.once('error', reject))
+    this.#failed = new Promise((_, reject) => this.#gunzip.on('error', reject))
     this.#failed.catch(() => {}) // told by `more`
     this.#gunzip.on('data', (piece: Buffer) => this.#take(piece))
     this.#gunzip.once('end', () => {
