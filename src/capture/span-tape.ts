@@ -69,6 +69,13 @@ export function beginRecord(tape: SpanTape, start: number): void {
   tape.propertyCount = 0
   tape.top = at + headSize
   tape.generation = (tape.generation + 1) | 0
+  if (tape.generation === 0) beginCount(tape)
+}
+
+/** A thread comes here after 2^32 events. What was met so long ago, or never, was not met in an event to come. */
+function beginCount(tape: SpanTape): void {
+  tape.keySeen.fill(0)
+  tape.generation = 1
 }
 
 export function mark(tape: SpanTape, bits: number): void {
