@@ -7,7 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { environmentProblem, loadConfig, loadDotEnv } from './config.ts'
 import { errorRow, isServiceError } from './errors.ts'
-import { letHeapsGrow } from './heap.ts'
+import { tuneHeaps } from './heap.ts'
 import { systemClock } from './lib/clock.ts'
 import { openServer, type Server } from './server.ts'
 import { exitStorageFailed } from './supervisor.ts'
@@ -17,7 +17,7 @@ import { type Log, openLog } from './telemetry/log.ts'
 export async function serve(): Promise<number> {
   // DuckDB asks for no mode of its own: without this its files are everybody's to read where the data folder is.
   process.umask(0o077)
-  letHeapsGrow()
+  tuneHeaps()
   loadDotEnv()
   let log: Log = openLog({ logLevel: 'info', logFormat: 'auto' })
   try {

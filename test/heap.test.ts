@@ -13,8 +13,8 @@ function complaintsAfter(body: string): string {
   return stderr
 }
 
-t.test('lets heaps grow by a flag that this V8 has', async (t) => {
+t.test('tunes heaps by flags that this V8 has', async (t) => {
   // V8 has no other way to say that it knows a flag: what it does not know it complains about, and goes on.
   t.match(complaintsAfter("v8.setFlagsFromString('--heap-shrinking-percent=1')"), /heap-shrinking-percent/)
-  t.equal(complaintsAfter('heap.letHeapsGrow()'), '')
+  t.equal(complaintsAfter('heap.tuneHeaps()'), '')
 })
