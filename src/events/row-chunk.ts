@@ -169,18 +169,27 @@ export class RowChunk {
     to: number,
     copied: Copied,
   ): Copied {
-    const { start, end, bytes } = stretchOf(column, from, to, copied)
-    // A stretch that is mostly others' texts is halved: no sender shall have texts copied over and over.
-    if (end - start > bytes * 2) {
+    const own = this.#copyStretch(column, from, to, copied)
+    if (own === null && to - from > 1) {
       const middle = (from + to) >>> 1
       this.#setTexts(name, column, row, from, middle, copied)
       this.#setTexts(name, column, row + middle - from, middle, to, copied)
       return copied
     }
-    const own = bytes === 0 ? copied : this.#heap.copy(column.bytes, start, end)
-    if (!writeSlots(this.#cells[name].words, row, column, from, to, own, copied))
+    if (own === null || !writeSlots(this.#cells[name].words, row, column, from, to, own, copied))
       throw new Error(notUtf8(name))
     return own
+  }
+
+  /**
+   * Copies the stretch of the values `from` to `to` that needs it, and returns `copied` when none does. Null when it is
+   * to be halved: it is mostly others' texts, and no sender shall have texts copied over and over, or it is not UTF-8,
+   * which what lies between two columns of text need not be.
+   */
+  #copyStretch(column: TextColumn, from: number, to: number, copied: Copied): Copied | null {
+    const { start, end, bytes } = stretchOf(column, from, to, copied)
+    if (bytes === 0) return copied
+    return end - start > bytes * 2 ? null : this.#heap.copy(column.bytes, start, end)
   }
 }
 

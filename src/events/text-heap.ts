@@ -24,12 +24,12 @@ export class TextHeap {
   #slots = 0
 
   /**
-   * Copies `start` to `end`, exclusive, of `bytes`: more than a slot holds. Fails when they are not UTF-8; whether each
-   * text in them begins and ends between two characters is for `writeSlots` to see.
+   * Copies `start` to `end`, exclusive, of `bytes`: more than a slot holds. Returns null when they are not UTF-8;
+   * whether each text in them begins and ends between two characters is for `writeSlots` to see.
    */
-  copy(bytes: Uint8Array, start: number, end: number): Copied {
+  copy(bytes: Uint8Array, start: number, end: number): Copied | null {
     const stretch = bytes.subarray(start, end)
-    if (!isUtf8(stretch)) throw new Error('Invalid Input Error: a text is not UTF-8')
+    if (!isUtf8(stretch)) return null
     if (this.#slots === slotsMax) this.addresses()
     const number = this.#addresses.length + this.#slots
     duckdb.vector_assign_string_element_len(this.#vector, this.#slots++, stretch)

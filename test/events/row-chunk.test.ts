@@ -1,6 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import t from 'tap'
+import type { EncodedPart } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { type EventBatch, openEventBatch } from '../../src/capture/event-batch.ts'
 import { Loader } from '../../src/events/load.ts'
@@ -176,6 +177,30 @@ t.test('copies texts that lie far apart in a batch', async (t) => {
       elementsChain,
     })),
     inputs.filter((_, index) => index % 3 !== 0),
+  )
+})
+
+t.test('copies ids on both sides of what is no text', async (t) => {
+  const { loader, rows } = await world()
+  const shared = { event: 'e', distinct_id: 'one id for many '.repeat(8), properties: {} }
+  // Its id stands in its properties, and its person column has numbers of two bytes.
+  const own = {
+    event: 'e',
+    properties: { distinct_id: 'an id of its own', long: '-'.repeat(200), $set: { a: 1 } },
+  }
+  const body = { api_key: 'phc_private', batch: [own, ...Array.from({ length: 400 }, () => shared), own] }
+  const outcome = decodeCapture(task(body))
+  if (outcome.kind !== 'captured') throw new Error(outcome.kind)
+  const [{ payload, eventCount }] = outcome.parts as [EncodedPart]
+  const record = { position, end: position, kind: 'events', eventCount, duplicates: null, payload } as const
+  await loader.load('realtime', record, openEventBatch(payload), 0, 1000)
+  await loader.flush()
+  t.strictSame(
+    (await rows()).map((row) => [row[3], row[7]]),
+    body.batch.map(({ properties }) => [
+      'distinct_id' in properties ? properties.distinct_id : shared.distinct_id,
+      JSON.stringify(properties),
+    ]),
   )
 })
 
