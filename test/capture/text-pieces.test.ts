@@ -39,7 +39,8 @@ async function readAll(
 }
 
 t.test('gives all of the text in pieces', async (t) => {
-  for (const held of [0, 1, 57, 800]) {
+  // A slice of what is packed makes up to some 250 bytes of text.
+  for (const held of [0, 1, 57, 600]) {
     t.equal(await readAll(bytes(gzip(text)), held), text)
     t.equal(await readAll(bytes(gzipSync(text)), held), text)
   }
