@@ -16,6 +16,7 @@ import {
   type SpanTape,
 } from '../../src/capture/span-tape.ts'
 import { isServiceError } from '../../src/errors.ts'
+import { isJson } from './json-text.ts'
 
 /** What is known of an event: places of its known keys' values, and whether a key that counts comes twice. */
 interface Found {
@@ -221,15 +222,6 @@ function damaged(random: Random, text: string): string {
   const at = 1 + random.below(text.length - 1)
   const put = random.pick(['', '', ' ', '"', '\\', ',', ':', '{', '}', ']', '0', '\n', '\u0001', 'a'])
   return text.slice(0, at) + put + (random.below(4) === 0 ? '' : text.slice(at + random.below(2)))
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Plays a sequence of bodies. Returns what was wrong first, and counts. */

@@ -101,3 +101,13 @@ export function objectText(entries: readonly (readonly [string, string])[], gap 
 export function listText(members: readonly string[], gap = ''): string {
   return `[${gap}${members.join(`${gap},${gap}`)}${gap}]`
 }
+
+/** What JSON.parse says of `text`. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

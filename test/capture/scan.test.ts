@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { openScan, scanText, skipValue } from '../../src/capture/scan.ts'
 import { isServiceError } from '../../src/errors.ts'
-import { jsonText } from './json-text.ts'
+import { isJson, jsonText } from './json-text.ts'
 
 /** The detail with which a text is refused, or null. */
 function refusal(text: string | Uint8Array): string | null {
@@ -12,15 +12,6 @@ function refusal(text: string | Uint8Array): string | null {
   } catch (error) {
     if (!isServiceError(error, 'payload_unparseable')) throw error
     return error.detail
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }
 
