@@ -5,6 +5,7 @@ import { alignTo8 } from '../lib/bytes.ts'
 import { releaseMemory } from '../release-memory.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import type { JournalPart, RecordKind } from './journal.ts'
+import { isTagged, tagBytes, tagOf } from './payload-tag.ts'
 import {
   checksumOn,
   duplicateBytes,
@@ -23,8 +24,10 @@ const codeOf: Record<RecordKind, 1 | 2> = { events: kindCodes.events, command: k
 
 /** The most bytes that `part` can take in a segment: duplicates are not known yet. */
 export function partBytesMax(part: JournalPart): number {
+  const { payload, eventCount } = part
   const keyBytes = part.dedupKeys?.byteLength ?? 0
-  return frameBytes(keyBytes + duplicateBytes(part.eventCount) + part.payload.byteLength)
+  const ownBytes = keyBytes + duplicateBytes(eventCount) + (isTagged(payload) ? tagBytes : 0)
+  return frameBytes(ownBytes + payload.byteLength)
 }
 
 export class FrameGroup {
@@ -43,7 +46,7 @@ export class FrameGroup {
 
   /** True when one more frame may find no room in the staging buffer. */
   get isFull(): boolean {
-    return this.#used + frameHeaderBytes + 3 * (copiedBytesMax + 8) > stagingBytes
+    return this.#used + frameHeaderBytes + tagBytes + 3 * (copiedBytesMax + 8) > stagingBytes
   }
 
   clear(): void {
@@ -95,6 +98,9 @@ export class FrameGroup {
     if (hasKeys) bodyBytes += eventCount * 8
     if (duplicates !== null) flags |= FrameFlag.duplicates
     if (duplicates !== null) bodyBytes += duplicates.byteLength
+    const tag = isTagged(payload) ? tagOf(payload) : null
+    if (tag !== null) flags |= FrameFlag.tagged
+    if (tag !== null) bodyBytes += tagBytes
 
     const header = this.#used
     this.#used += frameHeaderBytes
@@ -103,7 +109,9 @@ export class FrameGroup {
     if (hasKeys && keys !== null)
       checksum = this.#put(new Uint8Array(keys.buffer, keys.byteOffset, eventCount * 8), checksum)
     if (duplicates !== null) checksum = this.#put(duplicates, checksum)
-    checksum = this.#put(payload, checksum)
+    if (tag !== null) checksum = this.#put(tag, checksum)
+    this.#place(payload)
+    if (tag === null) checksum = checksumOn(payload, checksum)
     this.#view.setUint32(header, checksum, true)
     const padding = alignTo8(bodyBytes) - bodyBytes
     this.#staging.fill(0, this.#used, this.#used + padding)
@@ -112,7 +120,13 @@ export class FrameGroup {
     return duplicateCount
   }
 
+  /** Goes on with `checksum` over what is placed. */
   #put(bytes: Uint8Array, checksum: number): number {
+    this.#place(bytes)
+    return checksumOn(bytes, checksum)
+  }
+
+  #place(bytes: Uint8Array): void {
     if (bytes.byteLength <= copiedBytesMax) {
       this.#staging.set(bytes, this.#used)
       this.#used += bytes.byteLength
@@ -120,7 +134,6 @@ export class FrameGroup {
       this.#takeStaging()
       this.#buffers.push(bytes)
     }
-    return checksumOn(bytes, checksum)
   }
 
   #takeStaging(): void {

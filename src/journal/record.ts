@@ -2,7 +2,7 @@
 //
 // Layout (little endian; a frame starts and ends at a multiple of 8 in its segment):
 //
-//    0  u32  crc32 of bytes 4…23 and the body, seeded with the segment's salt
+//    0  u32  crc32 of bytes 4…23 and the body, seeded with the segment's salt; of a tagged body, up to its tag
 //    4  u32  body bytes, without the padding
 //    8  u64  position: a record that was written to the wrong place, or twice, is not valid there
 //   16  u8   kind (events 1, command 2, seal 3)
@@ -11,16 +11,18 @@
 //   20  u32  event count
 //   24  body: dedup keys      8 bytes an event, present with FrameFlag.keys
 //             duplicates      one bit an event, padded to 8 bytes, present with FrameFlag.duplicates
+//             tag             16 bytes that speak for the payload (payload-tag.ts), present with FrameFlag.tagged
 //             payload
 //       zero bytes up to the next multiple of 8
 //
 // A seal is a frame without body: the clean end of a segment. Before it, seals with a body of zeros take the place of
 // what recovery has cut, so that its positions are not used again. A chain is a run of frames that all but the last
-// carry FrameFlag.chainGoesOn.
+// carry FrameFlag.chainGoesOn. In segments of format version 1 no frame is tagged.
 
 import { crc32 } from 'node:zlib'
 import { alignTo8 } from '../lib/bytes.ts'
 import type { JournalRecord, Position, RecordKind } from './journal.ts'
+import { tagBytes, tagOf } from './payload-tag.ts'
 
 const MiB = 1024 * 1024
 
@@ -29,7 +31,7 @@ export const frameHeaderBytes = 24
 export const bodyBytesMax = 64 * MiB
 
 /** Bits of a frame's flag byte. */
-export const FrameFlag = { keys: 1, duplicates: 2, chainGoesOn: 4 } as const
+export const FrameFlag = { keys: 1, duplicates: 2, chainGoesOn: 4, tagged: 8 } as const
 
 export const kindCodes = { events: 1, command: 2, seal: 3 } as const
 type KindCode = (typeof kindCodes)[keyof typeof kindCodes]
@@ -117,11 +119,17 @@ export function checkFrame(
   const bodyBytes = view.getUint32(at + 4, true)
   const kind = view.getUint8(at + 16)
   if (bodyBytes > bodyBytesMax || kind < kindCodes.events || kind > kindCodes.seal) return 0
-  if (bodyBytes < payloadOffset(view, at)) return 0
+  const offset = payloadOffset(view, at)
+  if (bodyBytes < offset) return 0
   const size = frameBytes(bodyBytes)
   if (size > available) return -size
   const body = bytes.subarray(at + frameHeaderBytes, at + frameHeaderBytes + bodyBytes)
-  return checksumOn(body, headerChecksum(bytes, at, salt)) === view.getUint32(at, true) ? size : 0
+  const isTagged = (view.getUint8(at + 17) & FrameFlag.tagged) !== 0
+  const covered = isTagged ? body.subarray(0, offset) : body
+  if (checksumOn(covered, headerChecksum(bytes, at, salt)) !== view.getUint32(at, true)) return 0
+  if (!isTagged) return size
+  const tag = body.subarray(offset - tagBytes, offset)
+  return Buffer.compare(tagOf(body.subarray(offset)), tag) === 0 ? size : 0
 }
 
 /** True when the header at `at` names `position`: the cheap test when looking for the next valid frame. */
@@ -168,6 +176,8 @@ export function readFrame(bytes: Uint8Array, view: DataView, at: number): Frame 
 function payloadOffset(view: DataView, at: number): number {
   const flags = view.getUint8(at + 17)
   const eventCount = view.getUint32(at + 20, true)
-  const keyBytes = flags & FrameFlag.keys ? eventCount * 8 : 0
-  return keyBytes + (flags & FrameFlag.duplicates ? duplicateBytes(eventCount) : 0)
+  let offset = flags & FrameFlag.keys ? eventCount * 8 : 0
+  if (flags & FrameFlag.duplicates) offset += duplicateBytes(eventCount)
+  if (flags & FrameFlag.tagged) offset += tagBytes
+  return offset
 }

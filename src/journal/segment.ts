@@ -5,7 +5,7 @@
 // Header (little endian):
 //
 //    0  8 bytes   magic "SPATEJNL"
-//    8  u16       format version, 1
+//    8  u16       format version, 2; in version 1, which is read as well, no frame is tagged
 //   10  u16       header bytes, 64
 //   12  u32       0
 //   16  16 bytes  epoch: the lineage this segment belongs to
@@ -28,7 +28,8 @@ import type { Position } from './journal.ts'
 import { checkFrame, frameHeaderBytes, kindCodes } from './record.ts'
 
 export const segmentHeaderBytes = 64
-const formatVersion = 1
+const formatVersion = 2
+const formatVersionOldest = 1
 const magic = Buffer.from('SPATEJNL', 'latin1')
 
 export interface SegmentHeader {
@@ -68,8 +69,9 @@ export function parseSegmentHeader(bytes: Uint8Array): SegmentHeader | null {
   if (Buffer.compare(bytes.subarray(0, 8), magic) !== 0) return null
   if (crc32(bytes.subarray(0, 60)) !== view.getUint32(60, true)) return null
   const version = view.getUint16(8, true)
-  if (version !== formatVersion) {
-    const detail = `a journal segment has format version ${version}, this build reads version ${formatVersion}`
+  if (version < formatVersionOldest || version > formatVersion) {
+    const known = `versions ${formatVersionOldest} to ${formatVersion}`
+    const detail = `a journal segment has format version ${version}, this build reads ${known}`
     throw new ServiceError('data_dir_unusable', { detail })
   }
   return {

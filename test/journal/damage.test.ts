@@ -281,13 +281,13 @@ t.test('refuses a segment of another journal, of another place, and of a newer f
   const newer = disk.clone()
   newer.edit(first, (bytes) => {
     const view = new DataView(bytes.buffer)
-    view.setUint16(8, 2, true)
+    view.setUint16(8, 3, true)
     view.setUint32(60, crc32(bytes.subarray(0, 60)), true)
     return bytes
   })
   t.throws(() => openLane(newer, oneSegment), {
     code: 'data_dir_unusable',
-    detail: /version 2, this build reads/,
+    detail: /version 3, this build reads versions 1 to 2/,
   })
 })
 
