@@ -110,14 +110,30 @@ export function readOperations(
   const operations: Operation[] = []
   let eventCount = 0
   for (let index = from; index < to; index++) {
-    if (duplicates !== null && (duplicates[index >> 3]! & (1 << (index & 7))) !== 0) continue
+    if (isDuplicate(duplicates, index)) continue
     eventCount++
     if (look !== null && look.isPassed[index - from] === 1) continue
-    const flags = batch.flags[index]!
-    if ((flags & EventFlag.anonymous) !== 0) continue
-    operations.push(readOperation(batch, index, flags, look === null ? 0 : look.digests[index - from]!))
+    if ((batch.flags[index]! & EventFlag.anonymous) !== 0) continue
+    operations.push(readOperation(batch, index, look === null ? 0 : look.digests[index - from]!))
   }
   return { kind: 'events', batch, operations, eventCount }
+}
+
+/** What was read of a range with `look`, and the operations of events that it passed over, by their indexes. */
+export function addOperations(
+  input: EventsInput,
+  { batch, from }: EventsRange,
+  { digests }: FirstLook,
+  indexes: readonly number[],
+): EventsInput {
+  const added = indexes.map((index) => readOperation(batch, index, digests[index - from]!))
+  const operations = [...input.operations, ...added].sort((one, other) => one.index - other.index)
+  return { ...input, operations }
+}
+
+/** Whether event `index` of a range is one. */
+export function isDuplicate(duplicates: EventsRange['duplicates'], index: number): boolean {
+  return duplicates !== null && (duplicates[index >> 3]! & (1 << (index & 7))) !== 0
 }
 
 /** The members of an event's person column, as they were sent. */
@@ -125,7 +141,9 @@ export function personColumn(batch: EventBatch, index: number): Map<string, stri
   return isColumnEmpty(batch, index) ? new Map() : readMembers(personText(batch, index))
 }
 
-function readOperation(batch: EventBatch, index: number, flags: number, digest: number): Operation {
+/** `digest`: as digestOf would make it of an event that joins no ids, or 0. */
+function readOperation(batch: EventBatch, index: number, digest: number): Operation {
+  const flags = batch.flags[index]!
   const kind = kindOf(batch, index)
   let otherId: string | null = null
   let group: GroupChange | null = null
@@ -141,7 +159,7 @@ function readOperation(batch: EventBatch, index: number, flags: number, digest: 
     index,
     kind,
     distinctId: textValue(batch.text.distinctId, index),
-    digest: digest > 0 ? digest : digestOf(kind, batch, index, otherId),
+    digest: digest > 0 && otherId === null ? digest : digestOf(kind, batch, index, otherId),
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,

@@ -20,10 +20,19 @@ const page = (distinct_id: string, plan: string): SentEvent => ({
   properties: { $browser: 'Chrome', $set: { plan } },
 })
 
-/** A cache that knows ids a and b of one person, who has seen `page('a', 'free')`, and c of another. */
+const identify = (distinct_id: string, plan: string, $anon_distinct_id: string | null): SentEvent => ({
+  event: '$identify',
+  distinct_id,
+  properties: { $set: { plan }, ...($anon_distinct_id === null ? {} : { $anon_distinct_id }) },
+})
+
+/** A cache that knows ids a and b of one person, who has seen both of these, and c of another. */
 function cacheOf(): PersonCache {
   const cache = new PersonCache(100_000)
-  const [seen] = eventsOf([page('a', 'free')]).map((input) => readInput(input) as EventsInput) // it is of events
+  const [seen] = eventsOf([page('a', 'free'), identify('a', 'free', null)]).map(
+    (input) => readInput(input) as EventsInput, // it is of events
+  )
+  const [last, before] = seen!.operations.map(({ digest }) => digest)
   const [ab, c] = [uuidOf(1), uuidOf(2)]
   for (const [id, uuid] of [
     ['a', ab],
@@ -31,7 +40,7 @@ function cacheOf(): PersonCache {
     ['c', c],
   ] as const)
     cache.addOwner(1, id, uuid)
-  cache.noteSeen({ uuid: ab, seen: { ...nothingSeen, last: seen!.operations[0]!.digest } })
+  cache.noteSeen({ uuid: ab, seen: { ...nothingSeen, last: last!, before: before! } })
   return cache
 }
 
@@ -57,6 +66,37 @@ t.test('passes over what persons have seen, and counts it', async (t) => {
   const repeats = new Repeats(cacheOf(), eventsOf(events))
   t.same(idsLeft(repeats), ['a', 'c', 'new', 'c', 'c'])
   t.match(repeats.inputs(), [{ kind: 'events', eventCount: events.length }])
+})
+
+t.test('passes over who identifies again as the same, not over who brings another id', (t) => {
+  const events = [
+    identify('a', 'free', null),
+    identify('a', 'paid', null),
+    identify('a', 'free', 'anon'),
+    { ...identify('a', 'free', 'anon'), event: '$set' },
+    { ...identify('a', 'free', null), event: '$set' },
+    { ...identify('a', 'free', null), event: '$create_alias' },
+    { event: '$create_alias', distinct_id: 'a', properties: { $set: { plan: 'free' }, alias: 'c' } },
+  ]
+  const inputs = eventsOf(events)
+  const repeats = new Repeats(cacheOf(), inputs)
+  const [left] = repeats.inputs()
+  t.match(left, { operations: [{ index: 1 }, { index: 2, otherId: 'anon' }, { index: 6, otherId: 'c' }] })
+  t.equal(left?.kind === 'events' && left.operations.length, 3)
+  t.equal(repeats.takeBack([uuidOf(1)]), true)
+  t.same(repeats.inputs(), inputs.map(readInput), 'all taken back, it is what nobody has looked at')
+  t.end()
+})
+
+t.test('never takes a duplicate back', (t) => {
+  const [range] = eventsOf([page('a', 'free'), page('b', 'free'), page('a', 'paid')])
+  const inputs = [{ ...range, duplicates: new Uint8Array([0b010]) } as UnreadInput] // of events
+  const repeats = new Repeats(cacheOf(), inputs)
+  t.same(idsLeft(repeats), ['a'])
+  t.equal(repeats.takeBack([uuidOf(1)]), true)
+  t.same(idsLeft(repeats), ['a', 'a'])
+  t.match(repeats.inputs(), [{ eventCount: 2 }])
+  t.end()
 })
 
 t.test('takes back what it passed over of persons that the step touches, in its place', async (t) => {
@@ -97,6 +137,12 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       .map(({ id, alias }) =>
         eventOf({ event: '$merge_dangerously', distinct_id: id, properties: { alias } }),
       ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ id, other: fc.option(id), event: fc.constantFrom('$identify', '$identify', '$set') })
+      .map(({ id, other, event }) => eventOf({ ...identify(id, 'free', other), event })),
   },
   {
     weight: 1,
