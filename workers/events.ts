@@ -10,7 +10,7 @@ standBack()
 // DuckDB's work is done there, and by threads that this one starts.
 await poolStandsBack()
 const thread = new EventsThread(systemClock, (dir, quarantineDir) =>
-  openJournalReader({ dir, quarantineDir, lendsRecords: true }),
+  openJournalReader({ dir, quarantineDir }),
 )
 
 export default function handle(task: EventsTask): Promise<Answer<unknown>> {

@@ -148,7 +148,8 @@ export class Consumer {
       const from = attempt.offsets[lane]
       const bytesWanted = this.pace.bytes(rowsUpTo - attempt.rows)
       const bytesMax = Math.min(chunkBytesMax, Math.max(chunkBytesMin, bytesWanted))
-      // Nothing of it is kept beyond the next read: rows are copied as they are taken.
+      // Nothing of the read before is kept: rows are copied as they are taken.
+      this.#reader.takeBack()
       const chunk = this.#reader.read(lane, from.position, committed[lane], bytesMax)
       let isWhole = true
       for (const record of chunk.records) {

@@ -115,5 +115,7 @@ export interface JournalReader {
    * over it, unknown when what lies there is damaged, a seal, or forgotten.
    */
   recordAt(lane: Lane, position: Position, upTo: Position): JournalRecord | 'none' | 'unknown'
+  /** Tells the reader that nobody looks at the records read so far any more: it may use their memory again. */
+  takeBack(): void
   close(): void
 }

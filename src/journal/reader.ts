@@ -7,6 +7,7 @@
 
 import { join } from 'node:path'
 import { assert } from '../lib/assert.ts'
+import { alignTo8 } from '../lib/bytes.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 import type { JournalChunk, JournalGap, JournalReader, JournalRecord, Lane, Position } from './journal.ts'
 import type { Log } from './lane-options.ts'
@@ -20,15 +21,12 @@ export interface JournalReaderOptions {
   readonly quarantineDir: string
   readonly disk?: Disk
   readonly log?: Log
-  /**
-   * Whoever reads is done with all records of a read before the next read: their memory is used again. New memory is
-   * zeroed and mapped page by page, which took a fifth of the time of reading.
-   */
-  readonly lendsRecords?: boolean
 }
 
 /** Read at a time where a single record is looked for. */
 const walkBytes = 1024 * 1024
+/** What is read between two calls of `takeBack` comes into memory of its own beyond this. */
+const lentBytesMax = 32 * 1024 * 1024
 
 interface OpenSegment {
   readonly lane: Lane
@@ -42,15 +40,21 @@ interface OpenSegment {
 
 /** Opens a reader; files are opened as they are read. */
 export function openJournalReader(options: JournalReaderOptions): JournalReader {
-  return new SegmentReader({ disk: nodeDisk, log: () => {}, lendsRecords: false, ...options })
+  return new SegmentReader({ disk: nodeDisk, log: () => {}, ...options })
 }
 
 class SegmentReader implements JournalReader {
   readonly #options: Required<JournalReaderOptions>
   /** The segment read last in each lane. */
   readonly #open = new Map<Lane, OpenSegment>()
-  /** What the records of the last read are views on, if they are lent. */
+  /**
+   * What records are views on, up to #lentBytes, until they are taken back. New memory is zeroed and mapped page by
+   * page, which took two fifths of the time of reading.
+   */
   #lent = new Uint8Array(0)
+  #lentBytes = 0
+  /** Bytes that were asked for since records were taken back. */
+  #wantedBytes = 0
 
   constructor(options: Required<JournalReaderOptions>) {
     this.#options = options
@@ -90,6 +94,16 @@ class SegmentReader implements JournalReader {
     return 'unknown'
   }
 
+  takeBack(): void {
+    if (this.#wantedBytes > this.#lent.byteLength && this.#lent.byteLength < lentBytesMax) {
+      // What is never written to takes no room.
+      const size = Math.min(lentBytesMax, 2 ** Math.ceil(Math.log2(this.#wantedBytes)))
+      this.#lent = new Uint8Array(size)
+    }
+    this.#lentBytes = 0
+    this.#wantedBytes = 0
+  }
+
   close(): void {
     for (const { fd } of this.#open.values()) this.#options.disk.close(fd)
     this.#open.clear()
@@ -108,10 +122,7 @@ class SegmentReader implements JournalReader {
     const { fd, header } = segment
     if (header === null) return from
     const end = Math.min(limit, this.#endOf(segment))
-    // A damaged frame behind whole ones has the walker read on.
-    const isLent = this.#options.lendsRecords
-    const takeWindow = (size: number): Uint8Array =>
-      isLent && records.length === 0 ? this.#takeLent(size) : new Uint8Array(size)
+    const takeWindow = (size: number): Uint8Array => this.#lend(size)
     const walker = new SegmentWalker(this.#options.disk, fd, header, from, end, bytesMax, takeWindow)
     let next = from
     while (records.length === 0 || walker.isNextAtHand()) {
@@ -128,9 +139,13 @@ class SegmentReader implements JournalReader {
     return next
   }
 
-  #takeLent(size: number): Uint8Array {
-    if (this.#lent.byteLength < size) this.#lent = new Uint8Array(size)
-    return this.#lent.subarray(0, size)
+  #lend(size: number): Uint8Array {
+    const start = this.#lentBytes
+    const end = alignTo8(start + size)
+    this.#wantedBytes += end - start
+    if (end > this.#lent.byteLength) return new Uint8Array(size)
+    this.#lentBytes = end
+    return this.#lent.subarray(start, start + size)
   }
 
   #segmentAt(lane: Lane, position: Position, upTo: Position): OpenSegment {

@@ -115,6 +115,8 @@ export class Consumer {
     const from = this.#offsets
     const suspicion = this.#suspicions[0] ?? null
     let gathered: Gathered | null = null
+    // Nothing of the step before is kept but numbers, strings, and words that were copied.
+    this.#reader.takeBack()
     try {
       const turns =
         suspicion === null

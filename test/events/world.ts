@@ -15,7 +15,7 @@ import type {
 } from '../../src/journal/journal.ts'
 import { alignTo8, type Bytes } from '../../src/lib/bytes.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { recordAt } from '../journal/memory-journal.ts'
+import { Lender, recordAt } from '../journal/memory-journal.ts'
 import { type BatchInput, makeBatch } from './make-batch.ts'
 
 export const epoch = '11111111-2222-4333-8444-555555555555'
@@ -25,6 +25,7 @@ export class FakeJournal implements JournalReader {
   readonly records: Record<Lane, JournalRecord[]> = { realtime: [], historical: [] }
   readonly gaps: Record<Lane, JournalGap[]> = { realtime: [], historical: [] }
   readonly committed: Record<Lane, Position> = { realtime: at(0), historical: at(0) }
+  readonly #lender = new Lender()
 
   /** Appends a batch; `duplicates` are the indexes of events seen before. */
   append(input: BatchInput, lane: Lane = 'realtime', duplicates: readonly number[] = []): JournalRecord {
@@ -75,11 +76,15 @@ export class FakeJournal implements JournalReader {
     const isEnd = records.length === 0 || next === this.records[lane].at(-1)?.end
     if (isEnd) next = upTo
     const gaps = this.gaps[lane].filter((gap) => gap.position >= from && gap.position < next)
-    return { records, gaps, next }
+    return this.#lender.lend({ records, gaps, next })
   }
 
   recordAt(lane: Lane, position: Position): JournalRecord | 'none' | 'unknown' {
     return recordAt(this.records[lane], position)
+  }
+
+  takeBack(): void {
+    this.#lender.takeBack()
   }
 
   close(): void {}

@@ -76,9 +76,11 @@ export class MemoryJournal implements Journal {
   }
 
   reader(): JournalReader {
+    const lender = new Lender()
     return {
-      read: (lane, from, upTo, bytesMax) => this.#read(lane, from, upTo, bytesMax),
+      read: (lane, from, upTo, bytesMax) => lender.lend(this.#read(lane, from, upTo, bytesMax)),
       recordAt: (lane, position) => recordAt(this.#lanes[lane].records, position),
+      takeBack: () => lender.takeBack(),
       close: () => {},
     }
   }
@@ -138,6 +140,26 @@ export class MemoryJournal implements Journal {
       next = record.end
     }
     return { records, gaps: [], next: records.length === 0 ? upTo : next }
+  }
+}
+
+/** Hands out copies of records, and spoils them when they are taken back. */
+export class Lender {
+  #lent: Uint8Array[] = []
+
+  lend(chunk: JournalChunk): JournalChunk {
+    const records = chunk.records.map((record) => {
+      const payload = record.payload.slice()
+      const duplicates = record.duplicates?.slice() ?? null
+      this.#lent.push(payload, ...(duplicates === null ? [] : [duplicates]))
+      return { ...record, payload, duplicates }
+    })
+    return { ...chunk, records }
+  }
+
+  takeBack(): void {
+    for (const bytes of this.#lent) bytes.fill(0xee)
+    this.#lent = []
   }
 }
 
