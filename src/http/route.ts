@@ -6,18 +6,16 @@ import type { Bytes } from '../lib/bytes.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Request headers the application may ask for, read before the body arrives ('' when absent). */
-export const keptHeaders = [
-  'authorization',
-  'content-type',
-  'content-encoding',
-  'host',
-  'if-none-match',
-  'origin',
-  'user-agent',
-  'x-forwarded-for',
-  'http_x_forwarded_for',
-] as const
-export type KeptHeader = (typeof keptHeaders)[number]
+export type KeptHeader =
+  | 'authorization'
+  | 'content-type'
+  | 'content-encoding'
+  | 'host'
+  | 'if-none-match'
+  | 'origin'
+  | 'user-agent'
+  | 'x-forwarded-for'
+  | 'http_x_forwarded_for'
 
 /** A complete request. */
 export interface HttpRequest {
@@ -29,7 +27,7 @@ export interface HttpRequest {
   /** Raw, without the `?`. */
   readonly query: string
   readonly headers: Readonly<Record<KeptHeader, string>>
-  /** Memory of its own; empty when there is no body. */
+  /** Written once; empty when there is no body. Small ones share memory, which must not be moved to a thread. */
   readonly body: Bytes
   /** Socket address, IPv4 in dotted form. */
   readonly peerAddress: string
