@@ -16,7 +16,7 @@ const decodeHeapMiB = 512
 
 export interface DecodePool {
   /**
-   * Decodes one request. The task's body is moved to the thread.
+   * Decodes one request. The task's body is moved to the thread, or copied where it shares its memory.
    * Errors: capture_overloaded when too much waits already; internal when the thread died over this body.
    */
   run(task: CaptureTask): Promise<CaptureOutcome>
@@ -45,9 +45,10 @@ export function openDecodePool(threadCount: number): DecodePool {
         throw new ServiceError('capture_overloaded', { detail, retryAfterSeconds: 1 })
       }
       queuedBytes += size
+      const body = task.body.buffer.byteLength === size ? task.body : task.body.slice()
       try {
         // The thread's only export is decodeCapture, which returns a CaptureOutcome.
-        return (await pool.run(task, { transferList: [task.body.buffer] })) as CaptureOutcome
+        return (await pool.run({ ...task, body }, { transferList: [body.buffer] })) as CaptureOutcome
       } finally {
         queuedBytes -= size
       }

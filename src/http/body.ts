@@ -14,11 +14,17 @@ export interface BudgetLimits {
   readonly bigBodiesMax: number
 }
 
+/** A body up to this size that comes in one piece stands in memory that others share (bytes). */
+const sharedBodyBytesMax = 8 * 1024
+const sharedMemoryBytes = 64 * 1024
+
 /** What the bodies of all open requests may take together. */
 export class Budget {
   bytesHeld = 0
   bigBodies = 0
   readonly limits: BudgetLimits
+  #shared = new ArrayBuffer(0)
+  #sharedBytes = 0
 
   constructor(limits: BudgetLimits) {
     this.limits = limits
@@ -36,6 +42,20 @@ export class Budget {
     if (this.bigBodies >= this.limits.bigBodiesMax) return false
     this.bigBodies++
     return true
+  }
+
+  /**
+   * Memory for a small body beside others, which nobody gets again: it goes when the last of its bodies does. Memory of
+   * its own costs 1.4 µs a body, a tenth of what HTTP costs a single event, this 0.1 (Node 20.20).
+   */
+  share(size: number): Bytes {
+    if (this.#sharedBytes + size > this.#shared.byteLength) {
+      this.#shared = Buffer.allocUnsafeSlow(sharedMemoryBytes).buffer
+      this.#sharedBytes = 0
+    }
+    const memory: Bytes = new Uint8Array(this.#shared, this.#sharedBytes, size)
+    this.#sharedBytes += size
+    return memory
   }
 }
 
@@ -71,7 +91,7 @@ export class Body {
     return 'kept'
   }
 
-  /** Hands the complete body over in memory of its own, once. It stays counted until `release`. */
+  /** Hands the complete body over, once; a small one stands beside others. It stays counted until `release`. */
   take(): Bytes {
     const memory = this.#memory
     this.#memory = empty
@@ -103,12 +123,17 @@ export class Body {
     const cap = this.#declaredBytes >= sizeMin ? this.#declaredBytes : this.#bytesMax
     const room = Math.min(doubled, cap)
     if (!this.#budget.grow(held, room - held)) return false
+    this.#bytesHeld = room
+    // What comes slowly has memory of its own, so that it holds nobody else's.
+    if (sizeMin === this.#declaredBytes && held === 0 && room <= sharedBodyBytesMax) {
+      this.#memory = this.#budget.share(room)
+      return true
+    }
     // Not from Node's shared pool: the body is moved to another thread with its memory. Not zeroed: bytes past `size`
     // are never handed out.
     const memory: Bytes = new Uint8Array(Buffer.allocUnsafeSlow(room).buffer)
     memory.set(this.#memory.subarray(0, this.size))
     this.#memory = memory
-    this.#bytesHeld = room
     return true
   }
 }

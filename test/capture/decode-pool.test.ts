@@ -36,6 +36,17 @@ t.test('decodes in a thread and moves the result back', async (t) => {
   t.equal(textValue(batch.text.distinctId, 0), 'u')
 })
 
+t.test('leaves the memory that a body shares with others where it is', async (t) => {
+  const pool = openDecodePool(1)
+  t.teardown(() => pool.close())
+  const shared = Buffer.from('before{"api_key":"phc_other","event":"e","distinct_id":"u"}after')
+  const own = new Uint8Array(shared) // at the start of its own memory
+  const body = own.subarray(6, own.length - 5)
+  const outcome = await pool.run({ ...taskOf(shared), body })
+  t.match(outcome, { kind: 'unknown_key', apiKey: 'phc_other' })
+  t.equal(Buffer.from(own).toString(), shared.toString())
+})
+
 t.test('decodes large gzip bodies, and says what is wrong with them', async (t) => {
   const pool = openDecodePool(1)
   t.teardown(() => pool.close())

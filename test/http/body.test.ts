@@ -13,6 +13,35 @@ t.test('keeps chunks in order in memory of exactly their size', async (t) => {
   t.equal(taken.buffer.byteLength, 5)
 })
 
+t.test('small bodies that come whole share memory, each to itself, and it is not used again', async (t) => {
+  const budget = new Budget({ ...limits, bodyBytesHeldMax: 1e6, bigBodyBytesMin: 1e5 })
+  const bodies = Array.from({ length: 20 }, (_, index) => {
+    const body = new Body(budget, 1e5, 8 * 1024)
+    t.equal(body.add(bytes(8 * 1024, index)), 'kept')
+    const taken = body.take()
+    body.release()
+    return taken
+  })
+  t.equal(budget.bytesHeld, 0)
+  t.equal(new Set(bodies.map(({ buffer }) => buffer)).size, 3, 'eight in each')
+  for (const [index, body] of bodies.entries()) {
+    t.equal(body.length, 8 * 1024)
+    t.ok(body.every((byte) => byte === index))
+  }
+})
+
+t.test('what is larger, comes in pieces or did not say its length has memory of its own', async (t) => {
+  const budget = new Budget({ ...limits, bodyBytesHeldMax: 1e6, bigBodyBytesMin: 1e5 })
+  const takeOf = (declared: number, ...pieces: number[]): Uint8Array => {
+    const body = new Body(budget, 1e5, declared)
+    for (const piece of pieces) body.add(bytes(piece))
+    return body.take()
+  }
+  for (const taken of [takeOf(8193, 8193), takeOf(10, 4, 6), takeOf(0, 10)]) {
+    t.equal(taken.buffer.byteLength, taken.length)
+  }
+})
+
 t.test('grows to the announced length and no further', async (t) => {
   const budget = new Budget(limits)
   const body = new Body(budget, 64, 33)
@@ -36,7 +65,8 @@ t.test('counts a body until it is released, even when its memory was moved away'
   body.add(bytes(8))
   structuredClone(body.take().buffer, { transfer: [] })
   const other = new Body(budget, 64, 8)
-  other.add(bytes(8))
+  other.add(bytes(5))
+  other.add(bytes(3))
   const taken = other.take()
   structuredClone(taken, { transfer: [taken.buffer] })
   t.equal(taken.byteLength, 0)
