@@ -23,38 +23,55 @@ export interface Point {
 }
 
 /** What a curve was found to be, and what was broken on the way. */
-interface Curve {
+export interface Curve {
   readonly points: readonly Point[]
   readonly broken: readonly string[]
+}
+
+/** From the first point to the last. */
+export interface Growth {
+  readonly first: Point
+  readonly last: Point
+  /** What one costs at the last, of the first. */
+  readonly times: number
+  /** The same for each power of ten between. */
+  readonly eachDecade: number
 }
 
 type Measure = (context: Context, isQuick: boolean) => Promise<Curve>
 
 const curves: Readonly<Record<string, Measure>> = { stored, batch, connections, persons: knownPersons, flags }
 
+export const curveNames: readonly string[] = Object.keys(curves)
+
 export const growth: Scenario = {
   question: 'does an event cost the same when there is more of everything?',
   options: {
-    curves: { fallback: 'all', meaning: `or some, with commas: ${Object.keys(curves).join(', ')}` },
+    curves: { fallback: 'all', meaning: `or some, with commas: ${curveNames.join(', ')}` },
     quick: { fallback: 'no', meaning: 'yes: a decade less of each, and short samples' },
     events: { fallback: '10000000', meaning: 'stored in the end, for the curve `stored`' },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
   },
   run: async (context) => {
     const { options, say } = context
-    const names = options.curves === 'all' ? Object.keys(curves) : (options.curves ?? '').split(',')
+    const names = options.curves === 'all' ? curveNames : (options.curves ?? '').split(',')
     const rows: ResultRow[] = []
     const broken: string[] = []
     for (const name of names) {
-      const measure = curves[name]
-      if (measure === undefined) throw new Error(`there is no curve ${name}`)
       say(`${name} …`)
-      const curve = await measure(context, options.quick === 'yes')
+      const curve = await measureCurve(name, context, options.quick === 'yes')
       rows.push(...describeCurve(name, curve.points))
       broken.push(...curve.broken.map((line) => `${name}: ${line}`))
     }
     return { rows, broken, slow: [] } satisfies Outcome
   },
+}
+
+/** Measures one of `curveNames`; the options are those of the scenario. */
+export async function measureCurve(name: string, context: Context, isQuick: boolean): Promise<Curve> {
+  const measure = curves[name]
+  if (measure === undefined) throw new Error(`there is no curve ${name}`)
+  return await measure(context, isQuick)
 }
 
 /** Loads one server until it holds all events; points are the last sample before each power of ten. */
@@ -187,9 +204,15 @@ export function describeCurve(name: string, points: readonly Point[]): ResultRow
     name: `${name} ${at.toLocaleString('en-US')}`,
     value: `${cpuMicros.toFixed(1)} µs each, ${Math.round(perSecond).toLocaleString('en-US')} a second`,
   }))
+  const growth = growthOf(points)
+  if (growth === null) return rows
+  return [...rows, { name: `${name} for each decade`, value: `${growth.eachDecade.toFixed(2)}× the cost` }]
+}
+
+/** Null for fewer than two points. */
+export function growthOf(points: readonly Point[]): Growth | null {
   const [first, last] = [points[0], points.at(-1)]
-  if (first === undefined || last === undefined || first === last) return rows
-  const decades = Math.log10(last.at / first.at)
-  const each = (last.cpuMicros / first.cpuMicros) ** (1 / decades)
-  return [...rows, { name: `${name} for each decade`, value: `${each.toFixed(2)}× the cost` }]
+  if (first === undefined || last === undefined || first === last) return null
+  const times = last.cpuMicros / first.cpuMicros
+  return { first, last, times, eachDecade: times ** (1 / Math.log10(last.at / first.at)) }
 }

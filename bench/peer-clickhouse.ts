@@ -92,10 +92,11 @@ async function freePort(): Promise<number> {
   return port
 }
 
+/** Asked to stop, it waits half a minute for idle connections; what it has is no longer needed. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
-  child.kill('SIGTERM')
+  child.kill('SIGKILL')
   await ended
 }
 
