@@ -23,10 +23,19 @@ export function processSeconds(pid: number): number {
   return secondsOf(pid, false)
 }
 
+/** CPU seconds that the main thread of a process has used so far, which has its number. */
+export function mainThreadSeconds(pid: number): number {
+  return secondsIn(`/proc/${pid}/task/${pid}/stat`, false)
+}
+
 function secondsOf(pid: number, withEnded: boolean): number {
+  return secondsIn(`/proc/${pid}/stat`, withEnded)
+}
+
+function secondsIn(path: string, withEnded: boolean): number {
   try {
     // Behind the name, which may hold anything: state, then numbers; utime, stime, cutime, cstime are the 12th to 15th.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = readFileSync(path, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
       .map(Number)

@@ -93,8 +93,17 @@ async function measure(name: string, run: Run, outcome: MutableOutcome): Promise
   const evenCount = Math.ceil((perSecond / 2) * evenSeconds)
   const pauses = monitorEventLoopDelay({ resolution: 1 })
   pauses.enable()
-  const { latency } = await ask(run, new OpenPacing(0, evenCount, perSecond / 2), evenCount, wrong)
+  const before = cpuSeconds(run.server)
+  const { latency, startMs, endMs } = await ask(
+    run,
+    new OpenPacing(0, evenCount, perSecond / 2),
+    evenCount,
+    wrong,
+  )
+  const after = cpuSeconds(run.server)
   pauses.disable()
+  const used = after.server - before.server + after.postgres - before.postgres
+  const busy = ((used * 1e5) / (endMs - startMs)).toFixed(0)
   const { broken, slow } = wrong.describe(name)
   outcome.broken.push(...broken)
   outcome.slow.push(...slow)
@@ -110,7 +119,7 @@ async function measure(name: string, run: Run, outcome: MutableOutcome): Promise
     },
     {
       name: `${name} at half load`,
-      value: `p50 ${p50}, p99 ${p99}, max ${max} ms of ${(perSecond / 2).toFixed(0)}/s`,
+      value: `p50 ${p50}, p99 ${p99}, max ${max} ms of ${(perSecond / 2).toFixed(0)}/s, core busy ${busy} %`,
     },
     // What the server is charged with and did not do.
     { name: `${name} generator paused`, value: `${(pauses.max / 1e6).toFixed(1)} ms at most` },

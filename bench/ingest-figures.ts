@@ -1,6 +1,6 @@
 // Figures of a workload from its stretches: medians, and how far the samples are apart.
 
-import type { Duration, SideEnd, Stretch } from './ingest-side.ts'
+import type { CpuShares, Duration, SideEnd, Stretch } from './ingest-side.ts'
 import { quantile } from './scenario.ts'
 
 export interface Spread {
@@ -18,10 +18,14 @@ export interface IngestFigures {
   readonly queryablePerCpuSecond: Spread
   /** Until persons have caught up too: everything that an event costs. */
   readonly cpuSecondsPerMillion: Spread
+  /** Whose that is, for a million events. */
+  readonly cpuShares: CpuShares
   readonly journalBytesPerEvent: number
   readonly diskBytesPerEvent: number
   readonly peakRssBytes: number
   readonly evenLatencyMs: Stretch['latencyMs'] | null
+  /** How busy the core was with the server meanwhile, of 1, whoever had it for the rest. */
+  readonly evenBusyShare: number | null
   readonly freshnessP95Ms: number | null
   /** How much of the core other programs had. */
   readonly stolenShare: number
@@ -35,16 +39,24 @@ export function figuresOf(
   end: Omit<SideEnd, 'verdict'>,
 ): IngestFigures {
   const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
+  const share = (of: (shares: CpuShares) => number): number =>
+    spread(({ events, shares }) => (of(shares) * 1e6) / events).median
   return {
     requestsPerSecond: spread(({ requests, acked }) => requests / ownSeconds(acked)),
     ackedPerSecond: spread(({ events, acked }) => events / ownSeconds(acked)),
     queryablePerSecond: spread(({ events, queryable }) => events / ownSeconds(queryable)),
     queryablePerCpuSecond: spread(({ events, queryable }) => events / queryable.cpuSeconds),
     cpuSecondsPerMillion: spread(({ events, settled }) => (settled.cpuSeconds * 1e6) / events),
+    cpuShares: {
+      mainThread: share(({ mainThread }) => mainThread),
+      otherThreads: share(({ otherThreads }) => otherThreads),
+      postgres: share(({ postgres }) => postgres),
+    },
     journalBytesPerEvent: spread(({ events, journalBytes }) => journalBytes / events).median,
     diskBytesPerEvent: end.diskBytesPerEvent,
     peakRssBytes: end.peakRssBytes,
     evenLatencyMs: even?.latencyMs ?? null,
+    evenBusyShare: even === null ? null : even.acked.cpuSeconds / even.acked.seconds,
     freshnessP95Ms: end.freshness?.p95Ms ?? null,
     stolenShare: spread(({ settled }) => settled.stolenSeconds / settled.seconds).median,
     generatorShare: spread(({ generatorShare }) => generatorShare).max,
@@ -54,6 +66,11 @@ export function figuresOf(
 
 export function spreadOf(samples: readonly number[]): Spread {
   return { median: quantile(samples, 0.5), min: Math.min(...samples), max: Math.max(...samples) }
+}
+
+/** How much of the core the server used while it had it. */
+export function busyShare(duration: Duration): number {
+  return duration.cpuSeconds / ownSeconds(duration)
 }
 
 /** What is left of a duration when other programs' share of the core is taken away. */

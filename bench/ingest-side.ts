@@ -4,7 +4,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineMs } from './clock.ts'
 import type { Corpus } from './corpus.ts'
-import { cpuSeconds } from './cpu.ts'
+import { cpuSeconds, mainThreadSeconds } from './cpu.ts'
 import { type Freshness, readFreshness } from './freshness.ts'
 import type { LoadReport } from './load-generator.ts'
 import type { LoadProcess } from './load-process.ts'
@@ -25,6 +25,8 @@ export interface Stretch {
   readonly queryable: Duration
   /** … until persons have caught up as well. */
   readonly settled: Duration
+  /** Whose the processor seconds of `settled` are. */
+  readonly shares: CpuShares
   readonly journalBytes: number
   readonly latencyMs: LoadReport['latencyMs']
   readonly overloaded: number
@@ -37,6 +39,15 @@ export interface Duration {
   readonly cpuSeconds: number
   /** Seconds that other programs had the server's core; 0 when it is not pinned. */
   readonly stolenSeconds: number
+}
+
+/** Seconds of processor time. */
+export interface CpuShares {
+  /** The thread that speaks HTTP and decodes small bodies. */
+  readonly mainThread: number
+  /** The server's other threads: decoding, journal, events, persons, DuckDB, V8. */
+  readonly otherThreads: number
+  readonly postgres: number
 }
 
 export interface SideEnd {
@@ -67,6 +78,8 @@ interface Reading {
   readonly ms: number
   readonly cpu: number
   readonly core: number
+  readonly mainThread: number
+  readonly postgres: number
 }
 
 export class IngestSide {
@@ -125,6 +138,7 @@ export class IngestSide {
       acked: { ...acked, seconds },
       queryable,
       settled,
+      shares: this.#sharesSince(before),
       journalBytes: (await this.#journalBytes()) - journalBefore,
       latencyMs: report.latencyMs,
       overloaded: report.overloaded,
@@ -167,7 +181,24 @@ export class IngestSide {
     const { server, postgres } = cpuSeconds(this.#server)
     const { cores } = this.#options
     const cpu = server + postgres
-    return { ms: machineMs(), cpu, core: cores.server === null ? cpu : coreSeconds(cores.server) }
+    return {
+      ms: machineMs(),
+      cpu,
+      core: cores.server === null ? cpu : coreSeconds(cores.server),
+      mainThread: mainThreadSeconds(this.#server.pid),
+      postgres,
+    }
+  }
+
+  #sharesSince(before: Reading): CpuShares {
+    const { cpu, mainThread, postgres } = this.#read()
+    const ofMain = mainThread - before.mainThread
+    const ofPostgres = postgres - before.postgres
+    return {
+      mainThread: ofMain,
+      otherThreads: Math.max(0, cpu - before.cpu - ofMain - ofPostgres),
+      postgres: ofPostgres,
+    }
   }
 
   #since(before: Reading): Duration {

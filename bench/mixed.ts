@@ -9,6 +9,7 @@ import { openPostgres } from '../src/postgres/pool.ts'
 import { silentLog as log } from '../test/support/postgres.ts'
 import { machineMs } from './clock.ts'
 import { createCorpus } from './corpus.ts'
+import { cpuSeconds } from './cpu.ts'
 import { FlagQuestions } from './flag-questions.ts'
 import { ClosedPacing, OpenPacing, type Pacing } from './pacing.ts'
 import { onCore, parseCores } from './pinned.ts'
@@ -90,6 +91,8 @@ async function measure(
 interface MixReport {
   /** Until both stores had applied everything. */
   readonly seconds: number
+  /** Of the server and its Postgres meanwhile. */
+  readonly cpuSeconds: number
   readonly loops: Readonly<Record<Kind, LoopReport>>
 }
 
@@ -116,14 +119,21 @@ class Mix {
   /** Sends `count` requests of all kinds, at a rate or as fast as answers come, and waits until all is applied. */
   async stretch(count: number, perSecond: number | null): Promise<MixReport> {
     const startMs = machineMs()
+    const before = cpuSeconds(this.#server)
     const [batches, decide, management] = await Promise.all(
       (['batches', 'decide', 'management'] as const).map((kind) => this.#send(kind, count, perSecond)),
     )
     await waitUntilApplied(this.#server)
     await waitForPersons(this.#server)
     const seconds = (machineMs() - startMs) / 1000
+    const after = cpuSeconds(this.#server)
+    const used = after.server - before.server + after.postgres - before.postgres
     // One report for each of the three.
-    return { seconds, loops: { batches: batches!, decide: decide!, management: management! } }
+    return {
+      seconds,
+      cpuSeconds: used,
+      loops: { batches: batches!, decide: decide!, management: management! },
+    }
   }
 
   async #send(kind: Kind, total: number, perSecond: number | null): Promise<LoopReport> {
@@ -179,12 +189,13 @@ async function managementRequests(server: ServerProcess): Promise<Buffer[]> {
 function outcomeOf(
   full: number,
   perSecond: number,
-  { loops }: MixReport,
+  { loops, seconds, cpuSeconds }: MixReport,
   wrong: Readonly<Record<Kind, WrongAnswers>>,
 ): Outcome {
   const rows: ResultRow[] = [
     { name: 'keeps up with', value: `${full.toFixed(0)} requests/s` },
     { name: 'sent', value: `${perSecond.toFixed(0)} requests/s` },
+    { name: 'core busy', value: `${((cpuSeconds / seconds) * 100).toFixed(0)} %` },
   ]
   const broken: string[] = []
   const slow: string[] = []

@@ -5,7 +5,8 @@ import type { Duration, Stretch } from '../../bench/ingest-side.ts'
 function stretch(acked: Duration, queryable: Duration, settled: Duration): Stretch {
   const latencyMs = { p50: 1, p90: 2, p99: 3, max: 4 }
   const counts = { events: 1000, requests: 50, journalBytes: 1_200_000, overloaded: 1, generatorShare: 0.2 }
-  return { ...counts, acked, queryable, settled, latencyMs }
+  const shares = { mainThread: settled.cpuSeconds / 2, otherThreads: settled.cpuSeconds / 4, postgres: 0 }
+  return { ...counts, acked, queryable, settled, shares, latencyMs }
 }
 
 const duration = (seconds: number, cpuSeconds: number, stolenSeconds = 0): Duration => ({
@@ -27,6 +28,8 @@ t.test('figures are medians over samples, of the time that the server had its co
   t.same(figures.requestsPerSecond, { median: 50, min: 25, max: 50 })
   t.same(figures.queryablePerSecond, { median: 250, min: 250, max: 500 })
   t.same(figures.cpuSecondsPerMillion, { median: 4000, min: 3000, max: 6000 })
+  t.same(figures.cpuShares, { mainThread: 2000, otherThreads: 1000, postgres: 0 })
+  t.equal(figures.evenBusyShare, 1)
   t.match(figures, { journalBytesPerEvent: 1200, freshnessP95Ms: 2, overloaded: 3 })
   t.same(figures.evenLatencyMs, { p50: 1, p90: 2, p99: 3, max: 4 })
 })
