@@ -1,74 +1,92 @@
 // The report of the suite as one page of HTML that needs no network: a bar for each figure between its ship and goal
-// marks, where an event's time goes, and the table.
+// marks, what peers take, where an event's time goes, and how its cost grows.
 
-import { printFigure, type SuiteResult, type SuiteRow, suiteRows } from './suite-result.ts'
+import type { PeerFigure } from './peer-comparison.ts'
+import { bars, curvePlot, escapeHtml, targetBar } from './suite-plot.ts'
+import {
+  boundText,
+  printFigure,
+  type SuitePart,
+  type SuiteResult,
+  type SuiteRow,
+  suiteRows,
+} from './suite-result.ts'
+import { describeLosses, describeRuns, peerCells, printSpeeds } from './suite-table.ts'
+import { workloadNamed } from './workload.ts'
 
-const barWidth = 360
 const colours = { goal: '#2c8a4b', ship: '#c98a12', below: '#b8372f' } as const
 
-export function suiteHtml(result: SuiteResult, baseline: SuiteResult | null): string {
-  const rows = suiteRows(result, baseline)
-  const noise = `Other programs had ${(result.stolenShare * 100).toFixed(0)} % of the server's core.`
+/** `broken` is said first, whether or not the result has the parts that it is of. */
+export function suiteHtml(result: SuiteResult, broken: readonly string[]): string {
+  const { parts } = result
+  const befores = parts.flatMap(({ before }) => (before === null ? [] : [before]))
+  const runs = [...describeRuns('Measured', parts), ...describeRuns('Before', befores)]
+  const costs = parts.flatMap(({ name, cost }) => (cost === null ? [] : [[name, cost.median] as const]))
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Spate: bench</title><style>
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 1150px; padding: 0 1rem; color: #222 }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 1400px; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; width: 100% }
-td, th { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd }
-td.number { text-align: right; font-variant-numeric: tabular-nums }
+td, th { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+figure { display: inline-block; margin: 0 1rem 1rem 0 }
 .below { color: #b8372f } .goal { color: #2c8a4b } .ship { color: #8a5f0c }
 </style></head><body>
 <h1>Spate: bench</h1>
-<p>${escapeHtml(result.machine)}<br>${escapeHtml(result.date)}${result.isQuick ? ' (short run)' : ''}. ${noise}</p>
-${result.broken.map((line) => `<p class="below">BROKEN: ${escapeHtml(line)}</p>`).join('\n')}
+<p>${runs.map(escapeHtml).join('<br>\n')}</p>
+${broken.map((line) => `<p class="below">BROKEN: ${escapeHtml(line)}</p>`).join('\n')}
 <p>One core for the server and all it starts, fsync on; a run counts only when every acknowledged event was found once.
-Bars show the median, the thin line the range; the marks are ship and goal.</p>
-<table><tr><th>what<th>unit<th>median<th>ship<th>goal<th><th>of baseline<th>bounded by</tr>
-${rows.map(tableRow).join('\n')}
+Bars show the median, the thin line the range; the dashed marks are ship and goal, the grey one the figure before.
+“Machine” is how fast a fixed piece of work was around the part, of the fastest that it ever was here (before in
+brackets): rows of different speed are no comparison of builds.</p>
+<table><tr><th>what<th>unit<th>median<th>before<th>of before<th>ship<th>goal<th><th>machine<th>bounded by</tr>
+${suiteRows(result).map(figureRow).join('\n')}
 </table>
-<h2>Processor time of an event, by workload (µs)</h2>
-${bars(Object.entries(result.costs).map(([name, { median }]) => [name, median]))}
-<h2>Stages, each alone (µs)</h2>
-${bars(Object.entries(result.stages))}
+${peersSection(parts.flatMap(({ peers }) => peers))}
+${section('Processor time of an event, by workload (µs)', costs.length === 0 ? '' : bars(costs))}
+${parts.map(({ stages }) => section('Stages, each alone (µs)', barsOf(stages))).join('')}
+${section('Processor time of one, as there is more (µs)', parts.map(curveFigure).join('\n'))}
 </body></html>
 `
 }
 
-function tableRow({ target, standing, median, min, max, ratio, bound }: SuiteRow): string {
+function section(title: string, content: string): string {
+  return content.trim() === '' ? '' : `<h2>${escapeHtml(title)}</h2>\n${content}\n`
+}
+
+function barsOf(stages: Readonly<Record<string, number>>): string {
+  const values = Object.entries(stages)
+  return values.length === 0 ? '' : bars(values)
+}
+
+function figureRow(row: SuiteRow): string {
+  const { target, standing, before, ratio } = row
   const { what, unit, ship, goal } = target
-  const number = (value: number): string => `<td class="number">${printFigure(value)}`
-  const ofBaseline = `<td class="number">${ratio === null ? '' : `${ratio.toFixed(2)}×`}`
-  return `<tr><td>${escapeHtml(what)}<td>${unit}${number(median)}${number(ship)}${number(goal)}
-<td>${targetBar({ median, min, max }, ship, goal, colours[standing])}${ofBaseline}<td>${escapeHtml(bound)}</tr>`
+  const cell = (text: string): string => `<td class="number">${text}`
+  const bar = targetBar(row, { ship, goal, before: before?.median ?? null }, colours[standing])
+  return `<tr><td>${escapeHtml(what)}<td>${unit}<td class="number ${standing}">${printFigure(row.median)}
+${cell(before === null ? '' : printFigure(before.median))}${cell(ratio === null ? '' : `${ratio.toFixed(2)}×`)}
+${cell(printFigure(ship))}${cell(printFigure(goal))}<td>${bar}${cell(printSpeeds(row))}
+<td>${escapeHtml(boundText(row))}</tr>`
 }
 
-function targetBar(
-  { median, min, max }: Pick<SuiteRow, 'median' | 'min' | 'max'>,
-  ship: number,
-  goal: number,
-  colour: string,
-): string {
-  const width = 200
-  const largest = Math.max(max, ship, goal) * 1.05
-  const at = (value: number): string => ((Math.max(0, value) / largest) * width).toFixed(1)
-  const mark = (value: number): string =>
-    `<line x1="${at(value)}" x2="${at(value)}" y1="0" y2="18" stroke="#222" stroke-dasharray="2 2"/>`
-  return `<svg width="${width}" height="18" role="img"><rect y="4" width="${at(median)}" height="10" fill="${colour}"/>
-<line x1="${at(min)}" x2="${at(max)}" y1="9" y2="9" stroke="#222"/>${mark(ship)}${mark(goal)}</svg>`
-}
-
-function bars(values: readonly (readonly [string, number])[]): string {
-  const largest = Math.max(1e-9, ...values.map(([, value]) => value))
-  const height = 22
-  const rows = values.map(([name, value], index) => {
-    const y = index * height
-    const width = ((Math.max(0, value) / largest) * barWidth).toFixed(1)
-    return `<text x="0" y="${y + 15}">${escapeHtml(name)}</text>
-<rect x="190" y="${y + 4}" width="${width}" height="14" fill="#3a6ea5"/>
-<text x="${200 + Number(width)}" y="${y + 15}">${value.toFixed(1)}</text>`
+function peersSection(figures: readonly PeerFigure[]): string {
+  if (figures.length === 0) return ''
+  const largest = Math.max(...figures.map(({ taken }) => taken?.cpuMicros.max ?? 0))
+  const rows = figures.map((figure) => {
+    const micros = figure.taken?.cpuMicros ?? null
+    const colour = figure.peer === 'Spate' ? colours.goal : '#3a6ea5'
+    const bar = micros === null ? '' : targetBar(micros, { ship: 0, goal: largest, before: null }, colour)
+    const numbers = peerCells(figure).map((text) => `<td class="number">${escapeHtml(text)}`)
+    const [title, peer, ack] = [workloadNamed(figure.workload).title, figure.peer, figure.ack].map(escapeHtml)
+    return `<tr><td>${title}<td>${peer}${numbers.join('')}<td>${bar}<td>${ack}</tr>`
   })
-  return `<svg width="680" height="${values.length * height}" font-size="13" role="img">${rows.join('')}</svg>`
+  const head = `<tr><th>same events<th>taken by<th>µs of processor time an event<th>of ours<th>acked events/s
+<th><th>an acknowledgement means</tr>`
+  const losses = describeLosses(figures).map((line) => `<p>${escapeHtml(line)}</p>`)
+  return section('Peers', `${losses.join('\n')}<table>${head}\n${rows.join('\n')}</table>`)
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+function curveFigure({ name, points, before }: SuitePart): string {
+  if (points.length === 0) return ''
+  return `<figure><figcaption>${escapeHtml(name)}</figcaption>${curvePlot(points, before?.points ?? [])}</figure>`
 }

@@ -1,64 +1,93 @@
 // All workloads of the comparison in one run: a table, a result as JSON, and a report as a page of HTML.
 
-import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { baselinePath, readBaseline, writeResult, writeTable } from './baseline-file.ts'
+import { baselinePath, readBaseline, writeResult, writeTable, writeText } from './baseline-file.ts'
+import { describeCurve } from './growth.ts'
 import { describeMachine } from './machine.ts'
-import { parseCores } from './pinned.ts'
-import { type Outcome, quantile, type ResultRow, type Scenario } from './scenario.ts'
+import type { Outcome, ResultRow, Scenario } from './scenario.ts'
 import { suiteHtml } from './suite-html.ts'
-import { printFigure, type SuiteResult, type SuiteRow, suiteRows, suiteTable } from './suite-result.ts'
-import { runSuite, suiteParts } from './suite-run.ts'
+import { growthParts, suiteParts } from './suite-part.ts'
+import {
+  boundText,
+  printFigure,
+  printSpread,
+  type SuiteResult,
+  type SuiteRow,
+  suiteRows,
+  withPart,
+} from './suite-result.ts'
+import { readParts, runSuite } from './suite-run.ts'
+import { describeLosses, printSpeeds, suiteTable } from './suite-table.ts'
+import { describePeer } from './vs.ts'
+
+const partNames = ['all', ...suiteParts, 'growth', ...growthParts].join(', ')
 
 export const suite: Scenario = {
-  question: 'how fast is it all, against the targets and the last time?',
+  question: 'how fast is it all, against the targets, its peers and the last time?',
   options: {
     quick: { fallback: 'no', meaning: 'yes: few and short samples' },
-    parts: { fallback: 'all', meaning: `or some, with commas: ${suiteParts.join(', ')}` },
+    parts: { fallback: 'all', meaning: `or some, with commas: ${partNames}` },
     out: { fallback: 'data/bench', meaning: 'folder for result.json and report.html' },
     baseline: { fallback: 'main', meaning: 'of bench/baseline/, to compare with' },
-    save: { fallback: 'no', meaning: 'yes: the result is the baseline from now on, and the table of README' },
+    save: {
+      fallback: 'no',
+      meaning: 'yes: what is measured is the baseline from now on, and the table of README',
+    },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
   },
-  run: async ({ options, folder, say }) => {
-    const isQuick = options.quick === 'yes'
-    const parts = options.parts === 'all' ? suiteParts : (options.parts ?? '').split(',')
-    const unknown = parts.find((part) => !suiteParts.includes(part))
-    if (unknown !== undefined) throw new Error(`there is no part ${unknown}`)
-    const cores = parseCores(options.cores ?? '')
-    const measured = await runSuite({ isQuick, parts, cores, folder, say })
-    const result: SuiteResult = {
+  run: async (context) => {
+    const { options, say } = context
+    const run = {
       machine: describeMachine(),
-      date: new Date().toISOString().slice(0, 10),
-      isQuick,
-      figures: measured.figures,
-      costs: measured.costs,
-      stages: measured.stages,
-      stolenShare: measured.stolenShares.length === 0 ? 0 : quantile(measured.stolenShares, 0.5),
-      broken: measured.broken,
+      takenAt: new Date().toISOString().slice(0, 16).replace('T', ' '),
+      isQuick: options.quick === 'yes',
     }
     const baseline = readBaseline(options.baseline ?? '')
     const out = resolve(options.out ?? '')
-    writeResult(join(out, 'result.json'), result)
-    writeFileSync(join(out, 'report.html'), suiteHtml(result, baseline))
+    let result: SuiteResult = { fastest: null, parts: [] }
+    let kept: SuiteResult = baseline ?? result
+    await runSuite({ ...context, run, parts: readParts(options.parts ?? '') }, (part) => {
+      // After each part, so that a run that is ended keeps what it has.
+      result = withPart(result, part, baseline)
+      if (part.broken.length === 0) kept = withPart(kept, part, baseline)
+      writeResult(join(out, 'result.json'), result)
+      writeText(join(out, 'report.html'), suiteHtml(options.save === 'yes' ? kept : result, brokenOf(result)))
+      if (options.save !== 'yes' || part.broken.length > 0) return
+      writeResult(baselinePath(options.baseline ?? ''), kept)
+      if (options.baseline === 'main') writeTable(suiteTable(kept))
+    })
     say(`${join(out, 'report.html')} is written`)
-    if (options.save === 'yes' && result.broken.length === 0) {
-      writeResult(baselinePath(options.baseline ?? ''), result)
-      writeTable(suiteTable(result))
-    }
-    const rows = suiteRows(result, baseline)
-    return { rows: rows.map(describe), broken: result.broken, slow: rows.flatMap(missed) } satisfies Outcome
+    const rows = suiteRows(result)
+    return {
+      rows: [...rows.map(describe), ...describeOthers(result)],
+      broken: brokenOf(result),
+      slow: rows.flatMap(missed),
+    } satisfies Outcome
   },
 }
 
-function describe({ target, standing, median, min, max, ratio, bound }: SuiteRow): ResultRow {
-  const range = min === max ? '' : ` (${printFigure(min)} to ${printFigure(max)})`
+function brokenOf({ parts }: SuiteResult): string[] {
+  return parts.flatMap(({ name, broken }) => broken.map((line) => `${name}: ${line}`))
+}
+
+function describe(row: SuiteRow): ResultRow {
+  const { target, standing, before, ratio } = row
   const aims = `ship ${printFigure(target.ship)}, goal ${printFigure(target.goal)}: ${standing}`
-  const before = ratio === null ? '' : `; ${ratio.toFixed(2)}× the baseline`
+  const earlier =
+    before === null || ratio === null ? '' : `; before ${printFigure(before.median)}, ${ratio.toFixed(2)}×`
+  const machine = row.speed === null ? '' : `; machine ${printSpeeds(row)} of its fastest`
   return {
     name: target.what,
-    value: `${printFigure(median)} ${target.unit}${range}; ${aims}${before}; ${bound}`,
+    value: `${printSpread(row)} ${target.unit}; ${aims}${earlier}${machine}; ${boundText(row)}`,
   }
+}
+
+function describeOthers({ parts }: SuiteResult): ResultRow[] {
+  return parts.flatMap(({ name, peers, points }) => [
+    ...peers.map(describePeer),
+    ...(peers.length === 0 ? [] : describeLosses(peers)).map((value) => ({ name, value })),
+    ...describeCurve(name, points),
+  ])
 }
 
 function missed({ target, standing, median }: SuiteRow): string[] {
