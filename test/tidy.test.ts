@@ -14,7 +14,7 @@ import {
   type SourceFile,
 } from './support/source-tree.ts'
 
-const src = readSources('src', 'workers')
+const src = readSources('src', 'workers', 'wasm')
 const everything = [...src, ...readSources('bench', 'test')]
 const readme = readText('README.md')
 
@@ -278,5 +278,5 @@ function rooms(): string[] {
   const folders = readdirSync(join(projectRoot, 'src'), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   )
-  return [...folders.map((entry) => `src/${entry.name}/`), 'workers/', 'sql/', 'bench/', 'test/']
+  return [...folders.map((entry) => `src/${entry.name}/`), 'workers/', 'wasm/', 'sql/', 'bench/', 'test/']
 }

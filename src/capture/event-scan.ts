@@ -10,9 +10,11 @@ import {
   meetName,
   noHead,
   openHeads,
+  passGuessed,
   strangeHead,
 } from './key-heads.ts'
 import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
+import { passRun } from './known-run.ts'
 import { fail, type Scan, skipColon, skipSpace, skipString, skipValue } from './scan.ts'
 import {
   addSpan,
@@ -80,27 +82,35 @@ export function findField(scan: Scan, start: number, end: number): number {
   return findKey(fieldIndex, scan.bytes, start, end, sampleKey(scan.bytes, start, end))
 }
 
-/** Scans the properties object at `at`. */
+/** Scans the properties object at `at`: most members in runs, and here the one that ends a run. */
 function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
-  const { propertyHeads: heads, generation } = tape
+  const { propertyHeads: heads, generation, run } = tape
+  const { pass, left } = run
   const { bytes } = scan
   openHeads(heads)
   if (scan.deepest < 2) scan.deepest = 2
   let count = 0
-  let before = at + 1
   let place = at
   let head = noHead
   for (; ; count++) {
-    let next = followHead(scan, heads, head, place)
-    if (next === noHead) next = passHead(scan, heads, head, place)
+    let next = noHead
+    if (pass !== null) {
+      next = passRun(run, pass, scan, head, place, generation, tape.top)
+      head = left[0]!
+      place = left[1]!
+      count += left[2]!
+      tape.top = left[3]!
+    }
+    if (next === noHead) next = nextHead(scan, heads, head, place)
+    else passGuessed(heads, next, place)
     if (next === noHead) break
+    const before = head === noHead ? place + 1 : place
     head = next
     const property = heads.key
     const start = heads.place
     place = bytes[start] === quote ? skipString(scan, start + 1) + 1 : skipValue(scan, start, 3)
     if (property >= 0) addSpan(tape, property, before, start, place)
     else if (!meetName(heads, head, generation)) mark(tape, EventMark.mayRepeat)
-    before = place
   }
   tape.propertyCount = count
   return heads.place

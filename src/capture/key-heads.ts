@@ -8,6 +8,7 @@
 // event before, for which events of several kinds in a batch were too unlike.
 
 import { findKey, type KeyIndex, sampleKey } from './key-index.ts'
+import { guessesMax, headsMax, headTextBytesMax } from './run-layout.ts'
 import type { Scan } from './scan.ts'
 
 /** Stands for the opening brace: the first head of an object follows it. */
@@ -16,42 +17,44 @@ export const noHead = 0
 /** A head that is not remembered; none is guessed behind it. */
 export const strangeHead = 1
 
-const headsMax = 1024
-const textBytesMax = 64 * 1024
-
-/** So many heads are tried behind another, one for each kind of event that goes its own way there. */
-const guessesMax = 4
-
 /** Four slots a head, so that runs are short. */
 const slotMask = headsMax * 4 - 1
 
 /** Senders choose the names: who makes longer runs of slots gains nothing. */
 const runMax = 16
 
-/** Heads by number. */
-export interface KeyHeads {
-  /** The names that capture knows. */
-  readonly known: KeyIndex
+/** What must be known of heads to follow them, by number. */
+export interface HeadRoom {
   readonly text: Uint8Array
-  /** The same bytes. */
-  readonly words: Int32Array
-  /** Where a head stands in `text`, from a multiple of 4 on, and where its name does, without quotes. */
+  /** Where a head stands in `text`, from a multiple of 4 on. */
   readonly starts: Int32Array
   readonly sizes: Int32Array
-  /** The last four bytes of a head, of which none is shorter: a brace or comma, two quotes and a colon. */
-  readonly lastWords: Int32Array
-  readonly nameStarts: Int32Array
-  readonly nameEnds: Int32Array
   /** Number of the known name, or -1. */
   readonly keys: Int16Array
   /** The first head of the same name: others have other white space, or stand behind the brace. */
   readonly names: Int16Array
-  /** For each head those that followed it, the newest first. */
+  /**
+   * For each head those that followed it, the newest first. So many are tried, one for each kind of event that goes its
+   * own way there.
+   */
   readonly guesses: Int16Array
-  /** Heads by a hash of their names; open addressing. */
-  readonly slots: Int16Array
   /** For the first head of each name: the event that met the name last. */
   readonly met: Int32Array
+}
+
+/** Heads by number. */
+export interface KeyHeads extends HeadRoom {
+  /** The names that capture knows. */
+  readonly known: KeyIndex
+  /** The bytes of `text`. */
+  readonly words: Int32Array
+  /** The last four bytes of a head, of which none is shorter: a brace or comma, two quotes and a colon. */
+  readonly lastWords: Int32Array
+  /** Where a head's name stands in `text`, without quotes. */
+  readonly nameStarts: Int32Array
+  readonly nameEnds: Int32Array
+  /** Heads by a hash of their names; open addressing. */
+  readonly slots: Int16Array
   count: number
   textUsed: number
   /** A head had no room. None is added to an object that has one more, and all are forgotten before the next. */
@@ -61,27 +64,34 @@ export interface KeyHeads {
   key: number
 }
 
-export function createHeads(known: KeyIndex): KeyHeads {
-  const text = new Uint8Array(textBytesMax)
+/** Heads in `room`, which is theirs. */
+export function createHeads(known: KeyIndex, room = createRoom()): KeyHeads {
+  const { text } = room
   return {
+    ...room,
     known,
-    text,
-    words: new Int32Array(text.buffer),
-    starts: new Int32Array(headsMax),
-    sizes: new Int32Array(headsMax),
+    words: new Int32Array(text.buffer, text.byteOffset, text.length >> 2),
     lastWords: new Int32Array(headsMax),
     nameStarts: new Int32Array(headsMax),
     nameEnds: new Int32Array(headsMax),
-    keys: new Int16Array(headsMax),
-    names: new Int16Array(headsMax),
-    guesses: new Int16Array(headsMax * guessesMax),
     slots: new Int16Array(slotMask + 1),
-    met: new Int32Array(headsMax),
     count: strangeHead + 1,
     textUsed: 0,
     isFull: false,
     place: 0,
     key: -1,
+  }
+}
+
+function createRoom(): HeadRoom {
+  return {
+    text: new Uint8Array(headTextBytesMax),
+    starts: new Int32Array(headsMax),
+    sizes: new Int32Array(headsMax),
+    keys: new Int16Array(headsMax),
+    names: new Int16Array(headsMax),
+    guesses: new Int16Array(headsMax * guessesMax),
+    met: new Int32Array(headsMax),
   }
 }
 
@@ -103,12 +113,17 @@ export function followHead(scan: Scan, heads: KeyHeads, before: number, at: numb
     const head = guesses[index]!
     if (head === noHead) return noHead
     if (isHead(scan, heads, head, at)) {
-      heads.place = at + heads.sizes[head]!
-      heads.key = heads.keys[head]!
+      passGuessed(heads, head, at)
       return head
     }
   }
   return noHead
+}
+
+/** Passes `head`, which stands at `at`. */
+export function passGuessed(heads: KeyHeads, head: number, at: number): void {
+  heads.place = at + heads.sizes[head]!
+  heads.key = heads.keys[head]!
 }
 
 /**
@@ -163,7 +178,7 @@ function findHead(
   for (let run = 0; run < runMax; run++) {
     const head = heads.slots[slot]!
     if (head === noHead) {
-      if (heads.count === headsMax || heads.textUsed + end - start > textBytesMax || heads.isFull) break
+      if (heads.count === headsMax || heads.textUsed + end - start > headTextBytesMax || heads.isFull) break
       const created = createHead(scan, heads, name, start, nameStart, nameEnd, end)
       heads.slots[slot] = created
       return created

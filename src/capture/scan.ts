@@ -7,7 +7,7 @@
 // Escapes that no store can hold, \u0000 and halves of surrogate pairs, are overwritten where they stand with
 // \ufffd: it is as long, so every offset found before and after stays true, and doing it twice changes nothing.
 //
-// With the spans of known keys a scan takes 0.3 of JSON.parse's time (events of 34 properties, Node 20.20).
+// With the spans of known keys a scan takes 0.3 of JSON.parse's time (34 properties, Node 20.20), in runs half of it.
 // Functions take and return places in the text. A "value" is what JSON calls a value; spans are [start, end).
 
 import { ServiceError } from '../errors.ts'

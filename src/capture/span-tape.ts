@@ -6,8 +6,10 @@
 //
 // The tape takes what fits in its limit; events past it are scanned again when their turn comes.
 
+import { assert } from '../lib/assert.ts'
 import { fieldIndex, keyCount, lastField, propertyIndex } from './event-keys.ts'
 import { createHeads, type KeyHeads } from './key-heads.ts'
+import { closeWindow, createRun, type KnownRun } from './known-run.ts'
 
 /** Marks of an event. */
 export const EventMark = {
@@ -23,11 +25,10 @@ const entrySize = 4
 /** No record is longer. */
 const recordSizeMax = headSize + keyCount * entrySize
 
-/** 8 MiB: about 20,000 events of a browser. More would only hold what is cold again when it is read. */
-const tapeSizeMax = 2 ** 21
-
 export interface SpanTape {
-  cells: Int32Array
+  readonly cells: Int32Array
+  /** Passes most properties, and writes to the same cells. */
+  readonly run: KnownRun
   /** Where the records end, and the record being written begins. */
   used: number
   /** Where the record being written ends so far. */
@@ -43,22 +44,27 @@ export interface SpanTape {
   readonly propertyHeads: KeyHeads
 }
 
-export function createTape(): SpanTape {
+/** A tape in the memory of `run`, as are the heads of its events' properties. */
+export function createTape(run = createRun()): SpanTape {
+  const { cells, keySeen, heads } = run
+  assert(keyCount <= keySeen.length, 'every known key has its place in the memory of a run')
   return {
-    cells: new Int32Array(recordSizeMax * 16),
+    cells,
+    run,
     used: 0,
     top: 0,
     generation: 0,
-    keySeen: new Int32Array(keyCount),
+    keySeen,
     propertyCount: 0,
     fieldHeads: createHeads(fieldIndex),
-    propertyHeads: createHeads(propertyIndex),
+    propertyHeads: createHeads(propertyIndex, heads),
   }
 }
 
 /** Forgets all records. Whoever scans another text begins with this. */
 export function clearTape(tape: SpanTape): void {
   tape.used = 0
+  closeWindow(tape.run)
 }
 
 /** Begins the record of the event at `start`, in place of one that was not kept. */
@@ -150,12 +156,7 @@ export function endRecord(tape: SpanTape, end: number): void {
  */
 export function keepRecord(tape: SpanTape): boolean {
   tape.used = tape.top
-  if (tape.used + 2 * recordSizeMax <= tape.cells.length) return true
-  if (tape.cells.length * 2 > tapeSizeMax) return false
-  const grown = new Int32Array(tape.cells.length * 2)
-  grown.set(tape.cells)
-  tape.cells = grown
-  return true
+  return tape.used + 2 * recordSizeMax <= tape.cells.length
 }
 
 /** One event's record, opened for access by key. */
