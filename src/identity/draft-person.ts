@@ -45,7 +45,10 @@ export class DraftPerson {
   get properties(): Map<string, string> {
     if (this.#properties === null) {
       this.#properties = readMembers(this.base?.properties ?? '{}')
-      for (const [key, value] of this.#properties) this.#properties.set(key, canonicalJson(value))
+      for (const [key, value] of this.#properties) {
+        const canonical = canonicalJson(value)
+        if (canonical !== value) this.#properties.set(key, canonical)
+      }
     }
     return this.#properties
   }

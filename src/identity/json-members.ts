@@ -12,18 +12,45 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
+/**
+ * A key that was read before. Texts are read that have the same keys in the same order, so a key is compared with the
+ * one that followed here last; and a Map finds a string faster that it has met before. Person columns with 14 keys
+ * from pages: 5.8 → 3.1 µs, a person's properties with 28: 8.4 → 5.6 (Node 20.20, a busy machine).
+ */
+interface KnownKey {
+  readonly key: string
+  /** As it stands in a text: quoted, with its colon. */
+  readonly start: string
+  next: KnownKey | null
+}
+
+/** By what stands between the quotes. */
+const knownKeys = new Map<string, KnownKey>()
+const knownKeysMax = 1000
+const knownKeyUnitsMax = 100
+const beforeFirst: KnownKey = { key: '', start: '', next: null }
+
 const plainText = /^[ !#-[\]-~]*$/
 
 /** The values of the JSON object `text` by key; of repeated keys the last one holds. */
 export function readMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
   let at = skipSpace(text, skipSpace(text, 0) + 1)
+  let last = beforeFirst
   while (text.charCodeAt(at) !== closeBrace) {
-    const keyEnd = endOfString(text, at)
-    const key = unquoteAt(text, at, keyEnd)
-    at = skipSpace(text, skipPast(text, keyEnd, colon))
+    const guess = last.next
+    if (guess !== null && text.startsWith(guess.start, at)) {
+      last = guess
+      at += guess.start.length
+    } else {
+      const keyEnd = endOfString(text, at)
+      last.next = knownKey(text.slice(at + 1, keyEnd - 1))
+      last = last.next
+      at = skipPast(text, keyEnd, colon)
+    }
+    at = skipSpace(text, at)
     const end = endOfValue(text, at)
-    members.set(key, text.slice(at, end))
+    members.set(last.key, text.slice(at, end))
     at = skipPast(text, end, comma)
   }
   return members
@@ -59,10 +86,19 @@ export function unquote(text: string): string {
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
 }
 
-/** The same for the string at [start, end) of a longer text. */
-function unquoteAt(text: string, start: number, end: number): string {
-  const inner = text.slice(start + 1, end - 1)
-  return inner.includes('\\') ? unquote(`"${inner}"`) : inner
+function knownKey(inner: string): KnownKey {
+  const known = knownKeys.get(inner)
+  if (known !== undefined) return known
+  if (knownKeys.size >= knownKeysMax) {
+    // Keys that nobody uses any more must not keep others out.
+    knownKeys.clear()
+    beforeFirst.next = null
+  }
+  // The name of a property is a string of its own: a slice would keep the whole text in memory.
+  const [own = ''] = Object.keys({ [inner]: 0 })
+  const made = { key: own.includes('\\') ? unquote(`"${own}"`) : own, start: `"${own}":`, next: null }
+  if (own.length <= knownKeyUnitsMax) knownKeys.set(own, made)
+  return made
 }
 
 /** The first place behind spaces, at most one `byte` and more spaces. */

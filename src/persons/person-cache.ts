@@ -6,7 +6,7 @@
 import type { Changes } from '../identity/changes.ts'
 import { digestBits } from '../identity/column-digest.ts'
 import type { Person } from '../identity/known.ts'
-import { hasSeen, type Seen } from '../identity/seen.ts'
+import type { Seen } from '../identity/seen.ts'
 import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'
 import { UuidTable } from './uuid-table.ts'
 
@@ -62,8 +62,11 @@ export class PersonCache {
     const value = this.#value
     if (!this.#seen.get(owner, value)) return false
     const low = digest >>> 0
-    if (value[0] !== low && value[1] !== low && value[2] !== low) return false
-    return hasSeen(unpackSeen(value), digest)
+    const upper = upperOf(digest)
+    for (let place = 0; place < 3; place++) {
+      if (value[place] === low && ((value[3]! >>> (place * upperBits)) & upperMask) === upper) return true
+    }
+    return false
   }
 
   person(uuid: string): Person | null {

@@ -33,6 +33,9 @@ const tablesOfProject = [
 /** Microseconds since the epoch as a timestamptz, exactly: the factor is an integer below 2^53. */
 const timestampOf = (micros: string) => `'epoch'::timestamptz + ${micros} * interval '1 microsecond'`
 
+/** chr(30) */
+const separator = '\x1e'
+
 /** The time of the running step, which has moved the progress along (progress.ts). */
 const stepTime = '(select changed_at from persons_progress)'
 
@@ -103,12 +106,16 @@ async function savePersons(session: Session, persons: readonly Person[]): Promis
        changed_at)
      select project_id, uuid, ${timestampOf('created_at_micros')}, is_identified, version, properties::jsonb,
        octet_length(properties), ${stepTime}
-     from unnest($1::integer[], $2::uuid[], $3::float8[], $4::boolean[], $5::bigint[], $6::text[])
+     from unnest($1::integer[], $2::uuid[], $3::float8[], $4::boolean[], $5::bigint[], string_to_array($6, chr(30)))
        as saved (project_id, uuid, created_at_micros, is_identified, version, properties)
      on conflict (project_id, uuid) do update set created_at = excluded.created_at,
        is_identified = excluded.is_identified, version = excluded.version, properties = excluded.properties,
        properties_bytes = excluded.properties_bytes, changed_at = excluded.changed_at`,
-    columns(persons, ['projectId', 'uuid', 'createdAtMicros', 'isIdentified', 'version', 'properties']),
+    [
+      ...columns(persons, ['projectId', 'uuid', 'createdAtMicros', 'isIdentified', 'version']),
+      // JSON text holds no such character. In an array each of its quotes would be escaped, and read back.
+      persons.map(({ properties }) => properties).join(separator),
+    ],
   )
 }
 

@@ -27,6 +27,29 @@ t.test('reads one level and leaves values as they were written', async (t) => {
   t.same(readElements('[ ]'), [])
 })
 
+t.test('reads keys in any order, whatever was read before', async (t) => {
+  const texts = ['{"a":1,"b":2}', '{"b":3,"a":4}', '{ "a" : 5 ,"ab":6}', '{"a" : 7}', '{"ab":8,"a":9,"ab":0}']
+  for (const text of [...texts, ...texts.reverse()])
+    t.strictSame(Object.fromEntries(readMembers(text)), readByPlainParser(text))
+  const strange = ['__proto__', '10', '2', '', ' ', 'a":1,"b', '\\', 'a\nb', 'ü'.repeat(150)]
+  const text = JSON.stringify(Object.fromEntries(strange.map((key, index) => [`${key} `, index])))
+  for (let times = 0; times < 2; times++)
+    t.same(
+      [...readMembers(text)],
+      [...strange.entries()].map(([index, key]) => [`${key} `, String(index)]),
+    )
+  t.same([...readMembers('{"__proto__":1}').keys()], ['__proto__'])
+})
+
+t.test('reads more different keys than it remembers', async (t) => {
+  const keys = Array.from({ length: 2_500 }, (_, index) => `key ${index}`)
+  const text = JSON.stringify(Object.fromEntries(keys.map((key) => [key, key])))
+  for (let times = 0; times < 3; times++) {
+    t.same([...readMembers(text).keys()], keys)
+    t.same([...readMembers('{"key 7":1,"key 2400":2,"x":3}').keys()], ['key 7', 'key 2400', 'x'])
+  }
+})
+
 t.test('unquotes strings with and without escapes', async (t) => {
   t.equal(unquote('"plain"'), 'plain')
   t.equal(unquote('"a\\n\\u00fc"'), 'a\nü')
@@ -53,3 +76,8 @@ t.test('quotes as JSON.stringify does', async (t) => {
     t.equal(quoteText(text), JSON.stringify(text))
   }
 })
+
+/** Values are numbers. */
+function readByPlainParser(text: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(JSON.parse(text)).map(([key, value]) => [key, String(value)]))
+}

@@ -184,6 +184,28 @@ t.test('rows say when they changed, and ids how often', async (t: Test) => {
   t.same(await rowsOf(gone), [{ distinct_id: 'u', version: 1, changed_at: '1970-01-01T00:00:04.000002Z' }])
 })
 
+t.test('saves each person with what it has, whatever characters that holds', async (t: Test) => {
+  const { connectionString, postgres } = await personsDatabase(t)
+  const store = openStore(connectionString)
+  t.teardown(() => store.close())
+  await store.take(epoch)
+  const $set = { 'a\x1eb': '\x1e","\\\'', list: ['\x1e', { '\x1e': '{}' }], 'ü\n': null }
+  const events = [{ $set }, { $set: {} }, { $set: { ...$set, own: 1 } }].map((sent, index) => ({
+    event: '$set',
+    distinct_id: `id ${index}\x1e`,
+    ...sent,
+  }))
+  await store.apply(stepOf(start, at(80), eventsOf(events)))
+  const { rows } = await postgres.query<{ distinct_id: string; properties: object }>(
+    `select distinct_id, properties - '$creator_event_uuid' as properties
+     from person join person_distinct_id on uuid = person_uuid order by 1`,
+  )
+  t.strictSame(
+    rows,
+    events.map(({ distinct_id, $set: properties }) => ({ distinct_id, properties })),
+  )
+})
+
 t.test('static cohorts follow a person into another, and end with it', async (t: Test) => {
   const { connectionString, postgres } = await personsDatabase(t)
   const store = openStore(connectionString)
