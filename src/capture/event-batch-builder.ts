@@ -33,8 +33,8 @@ const arenaKeptBytes = 16 * 1024 * 1024
 const identityEventsMax = 1000
 const noBytes = new Uint8Array(0)
 
-/** What an event takes beside its texts: uuid, born id, timestamp, flags, and at most so much for its places. */
-const fixedBytes = 16 + 16 + 8 + 1 + 20
+/** What an event takes beside its texts: uuid, born id, timestamp, digest, flags, and its places at most. */
+const fixedBytes = 16 + 16 + 8 + 8 + 1 + 20
 
 export class EventBatchBuilder {
   /** Values of the event being written; the builder adds the separators. */
@@ -59,6 +59,8 @@ export class EventBatchBuilder {
   dedupKeys = new Uint32Array(0)
   /** How far before the end of its properties an event's distinct_id stands in them; 0 where it does not. */
   idDistances = new Uint32Array(0)
+  /** Of what an event says of its person; 0 where no digest tells that. */
+  digests = new Float64Array(0)
   #timestamps = new Float64Array(0)
   #flags = new Uint8Array(0)
   #ends: Uint32Array[] = []
@@ -81,6 +83,7 @@ export class EventBatchBuilder {
   beginEvent(): void {
     if (this.count === this.#flags.length) this.#growRows(this.count * 2)
     this.idDistances[this.count] = 0
+    this.digests[this.count] = 0
     for (let column = 0; column < textColumnNames.length; column++) {
       const arena = this.#arena(column)
       arena.valueStart = this.#startOf(column, this.count)
@@ -130,6 +133,7 @@ export class EventBatchBuilder {
     this.bornIds.copyWithin(0, row * 16, row * 16 + 16)
     this.dedupKeys.copyWithin(0, row * 2, row * 2 + 2)
     this.idDistances.copyWithin(0, row, row + 1)
+    this.digests.copyWithin(0, row, row + 1)
     this.#timestamps.copyWithin(0, row, row + 1)
     this.#flags.copyWithin(0, row, row + 1)
     this.count = 0
@@ -149,6 +153,7 @@ export class EventBatchBuilder {
       uuids: this.uuids,
       bornIds: this.bornIds,
       timestamps: this.#timestamps,
+      digests: this.digests,
       flags: this.#flags,
       idDistances: this.idDistances,
       text: {
@@ -205,6 +210,7 @@ export class EventBatchBuilder {
     this.bornIdWords = new Int32Array(this.bornIds.buffer)
     this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))
     this.idDistances = grown(this.idDistances, new Uint32Array(count))
+    this.digests = grown(this.digests, new Float64Array(count))
     this.#timestamps = grown(this.#timestamps, new Float64Array(count))
     this.#flags = grown(this.#flags, new Uint8Array(count))
     this.#ends = textColumnNames.map((_, column) =>

@@ -20,6 +20,8 @@ export interface EventColumns {
   readonly uuids: Uint8Array
   readonly bornIds: Uint8Array
   readonly timestamps: Float64Array
+  /** person-digest.ts; 0 where no digest tells what the event says of its person. */
+  readonly digests: Float64Array
   readonly flags: Uint8Array
   /** How far before the end of its properties an event's distinct_id stands in them; 0 where it does not. */
   readonly idDistances: Uint32Array
@@ -42,7 +44,7 @@ export function encodeEventBatch(header: EventBatchHeader, columns: EventColumns
   person.clear(keptBytes)
   for (let row = 0; row < count; row++) writePlaces(columns, row)
   const packed = pack(header)
-  const layout = layOut(packed.byteLength, count)
+  const layout = layOut(header.version, packed.byteLength, count)
   const texts = layout.behind + sizesBytes
   const sizes = [places.size, shared.arena.size, person.size, properties.bytes.byteLength] as const
   const size = texts + sizes[0] + sizes[1] + sizes[2] + sizes[3] + elementsChain.bytes.byteLength
@@ -54,6 +56,7 @@ export function encodeEventBatch(header: EventBatchHeader, columns: EventColumns
   copyBytes(columns.bornIds, 0, count * 16, bytes, layout.bornIds)
   for (let row = 0; row < count; row++) {
     view.setFloat64(layout.timestamps + row * 8, columns.timestamps[row]!, true)
+    view.setFloat64(layout.digests + row * 8, columns.digests[row]!, true)
   }
   copyBytes(columns.flags, 0, count, bytes, layout.flags)
   for (let index = 0; index < 4; index++) view.setUint32(layout.behind + index * 4, sizes[index]!, true)

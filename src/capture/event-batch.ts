@@ -1,12 +1,13 @@
 // EventBatch: the one representation of captured events in flight. The same bytes go from a decode thread over the
 // main thread into the journal, and out of it into the consumers.
 //
-// Layout of an encoded batch, version 2 (little endian; the columns of fixed width start at multiples of 8):
+// Layout of an encoded batch, version 3 (little endian; the columns of fixed width start at multiples of 8):
 //
 //   u32 header length | header (msgpack)
 //   uuids        count × 16 bytes
 //   born ids     count × 16 bytes     uuidv5 of "<project>:<distinct_id>": the person the event was born to
 //   timestamps   count × f64          Micros
+//   digests      count × f64          of what the event says of its person (person-digest.ts); 0 where none tells that
 //   flags        count × u8           EventFlag bits
 //   sizes        4 × u32              bytes of places, shared texts, person, properties; at a multiple of 8
 //   places       for each event numbers in 7 bits a byte, lowest first, the eighth bit set where more follow:
@@ -34,18 +35,18 @@
 //   mapped properties       those from which $set and $initial_... are derived (event-keys.ts); any JSON
 // Values are as sent. $groupidentify has neither $set, $set_once, $unset nor mapped properties; $snapshot has no
 // mapped ones. The members stand in the properties already, so the column says where (person-pieces.ts): with their
-// text once more, as in version 1, a record of 1.1 KB events was 430 bytes an event larger.
+// text once more a record of 1.1 KB events was 430 bytes an event larger.
 //
-// A change of the layout is a new version; readers accept the current version and the one before (event-batch-ends.ts).
+// A change of the layout is a new version; readers accept the current version and the one before. Version 2 has no
+// digests: its events are read as if none could tell what they say, which takes longer and is as right.
 
 import { unpack } from 'msgpackr'
 import { assert } from '../lib/assert.ts'
 import { alignTo8 } from '../lib/bytes.ts'
 import type { Micros } from '../lib/clock.ts'
-import { readEnds } from './event-batch-ends.ts'
 import { VarintReader } from './varint.ts'
 
-export const eventBatchVersion = 2
+export const eventBatchVersion = 3
 
 /** Follows every value of a column of text. */
 export const separatorByte = 0x1e
@@ -60,8 +61,6 @@ export const EventFlag = {
   identity: 4,
   /** The event carries `$groups`. */
   groups: 8,
-  /** In records of older builds: a name, id or chain holds the separator byte. Nothing asks for it any more. */
-  separator: 16,
 } as const
 
 /** Names of the text columns, in the order of the layout. */
@@ -95,6 +94,7 @@ export interface EventBatch {
   /** 16 bytes an event. */
   readonly bornIds: Uint8Array
   readonly timestamps: Float64Array
+  readonly digests: Float64Array
   readonly flags: Uint8Array
   readonly text: Readonly<Record<TextColumnName, TextColumn>>
 }
@@ -104,6 +104,8 @@ export interface FixedLayout {
   readonly uuids: number
   readonly bornIds: number
   readonly timestamps: number
+  /** The same as `flags` where there are none. */
+  readonly digests: number
   readonly flags: number
   readonly behind: number
 }
@@ -111,7 +113,7 @@ export interface FixedLayout {
 /** Bytes of the four sizes. */
 export const sizesBytes = 16
 
-/** Bytes of the columns of fixed width, for each event. */
+/** Bytes of the columns of fixed width that every version has, for each event. */
 const fixedBytes = 16 + 16 + 8 + 1
 
 /**
@@ -127,22 +129,22 @@ export function openEventBatch(bytes: Uint8Array): EventBatch {
   // Written by encodeEventBatch and guarded by the record's checksum.
   const header = unpack(bytes.subarray(4, 4 + headerLength)) as EventBatchHeader
   const { count, version } = header
-  assert(version === eventBatchVersion || version === 1, `event batch version ${version} is known`)
+  assert(version === eventBatchVersion || version === 2, `event batch version ${version} is known`)
   // Before anything is laid out or made for so many.
   const isCount = Number.isInteger(count) && count >= 0 && count * fixedBytes <= bytes.length
   assert(isCount, `an event batch of ${bytes.length} bytes holds ${count} events`)
-  const layout = layOut(headerLength, count)
+  const layout = layOut(version, headerLength, count)
   const spans = createSpans(count)
-  const isWhole =
-    version === 1
-      ? readEnds(view, layout.behind, textColumnNames, spans)
-      : readPlaces(bytes, view, layout.behind, spans)
-  assert(isWhole, 'the columns of an event batch fill its bytes')
+  assert(readPlaces(bytes, view, layout.behind, spans), 'the columns of an event batch fill its bytes')
   return {
     header,
     uuids: bytes.subarray(layout.uuids, layout.uuids + count * 16),
     bornIds: bytes.subarray(layout.bornIds, layout.bornIds + count * 16),
     timestamps: new Float64Array(bytes.buffer, bytes.byteOffset + layout.timestamps, count),
+    digests:
+      version === 2
+        ? new Float64Array(count)
+        : new Float64Array(bytes.buffer, bytes.byteOffset + layout.digests, count),
     flags: bytes.subarray(layout.flags, layout.flags + count),
     text: {
       event: { bytes, spans: spans.event },
@@ -252,10 +254,11 @@ export function timestampOf(batch: EventBatch, index: number): Micros {
 }
 
 /** Where the columns of fixed width are. */
-export function layOut(headerLength: number, count: number): FixedLayout {
+export function layOut(version: number, headerLength: number, count: number): FixedLayout {
   const uuids = alignTo8(4 + headerLength)
   const bornIds = uuids + count * 16
   const timestamps = bornIds + count * 16
-  const flags = timestamps + count * 8
-  return { uuids, bornIds, timestamps, flags, behind: alignTo8(flags + count) }
+  const digests = timestamps + count * 8
+  const flags = version === 2 ? digests : digests + count * 8
+  return { uuids, bornIds, timestamps, digests, flags, behind: alignTo8(flags + count) }
 }

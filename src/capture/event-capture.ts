@@ -204,13 +204,13 @@ export class EventCapture {
     isAnonymous: boolean,
     facts: CaptureFacts,
   ): boolean {
-    const { text, idDistances, count } = this.#builder
+    const { text, idDistances, digests, count } = this.#builder
     const { distinctId, properties, person, elementsChain } = text
     settleSetValues(scan, spans, this.#setValues)
     this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
     idDistances[count] = idDistance(scan, spans, distinctId, this.#properties.places, properties)
     if (!isAnonymous) {
-      writePerson(scan, spans, this.#setValues, name, this.#properties, properties, person)
+      digests[count] = writePerson(scan, spans, this.#setValues, name, this.#properties, properties, person)
     }
     const chain = spans.starts[Property.$elements_chain]!
     if (

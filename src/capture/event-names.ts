@@ -18,6 +18,9 @@ export const EventName = {
   $performance_event: 10,
   $$client_ingestion_warning: 11,
   $snapshot: 12,
+  $set: 13,
+  $exception: 14,
+  $$heatmap: 15,
 } as const
 
 const eventNameIndex = buildKeyIndex(Object.keys(EventName), 0)

@@ -4,6 +4,7 @@
 import { Field, keyTexts, mappedFirst, Property } from './event-keys.ts'
 import { EventName } from './event-names.ts'
 import { letterN, openBrace } from './json-bytes.ts'
+import { countsAll, hasDigest, PersonDigest } from './person-digest.ts'
 import { PieceWriter } from './person-pieces.ts'
 import type { PropertiesColumn } from './properties-column.ts'
 import type { Scan } from './scan.ts'
@@ -12,12 +13,13 @@ import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
 
 const pieces = new PieceWriter()
+const digest = new PersonDigest()
 const keySizes = Int32Array.from(keyTexts, (text) => text.length)
 const nothing = new Uint8Array(0)
 
 /**
  * Appends the column of an event that is not anonymous; nothing when there is nothing to say. Its properties are those
- * that `column` has just written to `properties`.
+ * that `column` has just written to `properties`. Returns the digest of what it says (person-digest.ts), or 0.
  */
 export function writePerson(
   scan: Scan,
@@ -27,10 +29,12 @@ export function writePerson(
   column: PropertiesColumn,
   properties: TextArena,
   target: TextArena,
-): void {
+): number {
   const isGroupChange = name === EventName.$groupidentify
   const mapsProperties = !isGroupChange && name !== EventName.$snapshot
+  const columnStart = target.size
   pieces.begin(target)
+  digest.begin(countsAll(name))
   for (let index = 0; index < spans.entryCount; index++) {
     const key = spans.entryKeys[index]!
     if (key < Property.$set) continue
@@ -40,6 +44,7 @@ export function writePerson(
     const end = start + spans.ends[key]! - spans.starts[key]!
     if (isPlain(spans, key)) addPlainMember(properties, key, start, end)
     else pieces.addText(keyTexts[key]!, properties.bytes, start, end)
+    digest.add(key, properties.view, start, end)
   }
   if (!isGroupChange) {
     addMerged(values.set, column, properties)
@@ -51,13 +56,19 @@ export function writePerson(
     const start = placeStart - properties.valueStart
     pieces.addPlace(start, start + place.properties.length)
     if (place.unknown.length > 0) pieces.addText(nothing, place.unknown, 0, place.unknown.length)
+    digest.addAll(place.digested)
   }
   pieces.end()
+  const saysNothing = target.size === columnStart && !countsAll(name)
+  return saysNothing || !hasDigest(name) ? 0 : digest.end()
 }
 
 function addMerged(value: SetValue, { places }: PropertiesColumn, properties: TextArena): void {
+  if (!value.isMerged) return
   const start = places[value.key]!
-  if (value.isMerged) addPlainMember(properties, value.key, start, start + value.end - value.start)
+  const end = start + value.end - value.start
+  addPlainMember(properties, value.key, start, end)
+  digest.add(value.key, properties.view, start, end)
 }
 
 /** Adds the member with its value at [start, end) of `properties`, right behind its key. */

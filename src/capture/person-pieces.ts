@@ -4,7 +4,7 @@
 // A value is a row of pieces, each one member or several with commas between them, printed compactly:
 //   twice the length, then how far behind the end of the last such piece it starts in the properties; or
 //   twice the length plus 1, then the text itself and a separator byte
-// (both numbers as varints). In version 1 a value was the object itself: one piece in braces.
+// (both numbers as varints).
 
 import { assert } from '../lib/assert.ts'
 import { type EventBatch, separatorByte } from './event-batch.ts'
@@ -23,7 +23,6 @@ export interface Pieces {
   /** End in the properties of the last piece there, and the end of the properties. */
   last: number
   propertiesEnd: number
-  isObject: boolean
 }
 
 export function createPieces(): Pieces {
@@ -35,7 +34,6 @@ export function createPieces(): Pieces {
     valueEnd: 0,
     last: 0,
     propertiesEnd: 0,
-    isObject: false,
   }
 }
 
@@ -47,19 +45,11 @@ export function openPieces(pieces: Pieces, batch: EventBatch, index: number): vo
   pieces.valueEnd = person.spans[index * 2 + 1]!
   pieces.last = properties.spans[index * 2]!
   pieces.propertiesEnd = properties.spans[index * 2 + 1]!
-  pieces.isObject = batch.header.version === 1
 }
 
 /** Moves on to the next piece. Returns false after the last. Errors: a programmer error for one outside its event. */
 export function nextPiece(pieces: Pieces): boolean {
   if (pieces.at >= pieces.valueEnd) return false
-  if (pieces.isObject) {
-    pieces.start = pieces.at + 1
-    pieces.end = pieces.valueEnd - 1
-    pieces.at = pieces.valueEnd
-    assert(pieces.start <= pieces.end, pieceIsInside)
-    return true
-  }
   const head = readNumber(pieces)
   if ((head & 1) === 1) {
     pieces.start = pieces.at

@@ -8,7 +8,6 @@
 import { type EventBatch, EventFlag, textValue } from '../capture/event-batch.ts'
 import { personText } from '../capture/person-pieces.ts'
 import { assert } from '../lib/assert.ts'
-import { columnDigest } from './column-digest.ts'
 import { type GroupChange, groupNamed } from './group-change.ts'
 import { readMembers } from './json-members.ts'
 import { otherIdOf } from './other-id.ts'
@@ -42,7 +41,7 @@ export interface Operation {
   readonly index: number
   readonly kind: OperationKind
   readonly distinctId: string
-  /** Of what the event says of its person (column-digest.ts), if that is all it does; else 0. */
+  /** Of what the event says of its person (person-digest.ts), if that is all it does; else 0. */
   readonly digest: number
   readonly hasGroups: boolean
   /** The id to join with distinctId. */
@@ -94,39 +93,30 @@ export function readInput(input: UnreadInput): StepInput {
   return input.kind === 'events' ? readOperations(input, null) : input
 }
 
-/** What is known of each event of a range before its operation is read. */
-export interface FirstLook {
-  /** 1 for an event that does nothing. */
-  readonly isPassed: Uint8Array
-  /** The event's digest, or 0 where nobody asked for it. */
-  readonly digests: Float64Array
-}
-
-/** Reads the operations of a range but for events that `look` passes over. */
+/** Reads the operations of a range but for events that are passed over: `isPassed` is 1 from its first event on. */
 export function readOperations(
   { batch, duplicates, from, to }: EventsRange,
-  look: FirstLook | null,
+  isPassed: Uint8Array | null,
 ): EventsInput {
   const operations: Operation[] = []
   let eventCount = 0
   for (let index = from; index < to; index++) {
     if (isDuplicate(duplicates, index)) continue
     eventCount++
-    if (look !== null && look.isPassed[index - from] === 1) continue
+    if (isPassed !== null && isPassed[index - from] === 1) continue
     if ((batch.flags[index]! & EventFlag.anonymous) !== 0) continue
-    operations.push(readOperation(batch, index, look === null ? 0 : look.digests[index - from]!))
+    operations.push(readOperation(batch, index))
   }
   return { kind: 'events', batch, operations, eventCount }
 }
 
-/** What was read of a range with `look`, and the operations of events that it passed over, by their indexes. */
+/** What was read of a range, and the operations of events that were passed over, by their indexes. */
 export function addOperations(
   input: EventsInput,
-  { batch, from }: EventsRange,
-  { digests }: FirstLook,
+  { batch }: EventsRange,
   indexes: readonly number[],
 ): EventsInput {
-  const added = indexes.map((index) => readOperation(batch, index, digests[index - from]!))
+  const added = indexes.map((index) => readOperation(batch, index))
   const operations = [...input.operations, ...added].sort((one, other) => one.index - other.index)
   return { ...input, operations }
 }
@@ -141,8 +131,7 @@ export function personColumn(batch: EventBatch, index: number): Map<string, stri
   return isColumnEmpty(batch, index) ? new Map() : readMembers(personText(batch, index))
 }
 
-/** `digest`: as digestOf would make it of an event that joins no ids, or 0. */
-function readOperation(batch: EventBatch, index: number, digest: number): Operation {
+function readOperation(batch: EventBatch, index: number): Operation {
   const flags = batch.flags[index]!
   const kind = kindOf(batch, index)
   let otherId: string | null = null
@@ -159,26 +148,11 @@ function readOperation(batch: EventBatch, index: number, digest: number): Operat
     index,
     kind,
     distinctId: textValue(batch.text.distinctId, index),
-    digest: digest > 0 && otherId === null ? digest : digestOf(kind, batch, index, otherId),
+    // One that names no other id does what a set does.
+    digest: otherId === null ? batch.digests[index]! : 0,
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,
-  }
-}
-
-function digestOf(kind: OperationKind, batch: EventBatch, index: number, otherId: string | null): number {
-  switch (kind) {
-    case 'update':
-      return columnDigest(batch, index, false)
-    case 'identify':
-    case 'alias':
-    case 'merge':
-      // One that names no other id does what a set does.
-      return otherId === null ? columnDigest(batch, index, true) : 0
-    case 'set':
-      return columnDigest(batch, index, true)
-    default:
-      return 0
   }
 }
 

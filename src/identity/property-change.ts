@@ -1,5 +1,6 @@
 // Applies an update to the properties of a person. Properties are canonical JSON texts by key (canonical-json.ts).
 
+import { isSuppressed } from '../capture/suppression.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { PersonUpdate } from './person-update.ts'
 import {
@@ -8,7 +9,6 @@ import {
   propertiesTrimBytes,
   trimProperties,
 } from './property-bounds.ts'
-import { isSuppressed } from './suppression.ts'
 
 /**
  * unchanged  the update says nothing new, or nothing worth writing

@@ -1,4 +1,4 @@
-// Persons whose rows a step can do without. Most events repeat what their person has seen (column-digest.ts): when all
+// Persons whose rows a step can do without. Most events repeat what their person has seen (person-digest.ts): when all
 // that a step says of a person is such, the fold asks for nothing but the digests, and millions of those fit where
 // there is room for a few ten thousand rows.
 

@@ -1,9 +1,9 @@
-// What a person has seen: digests (column-digest.ts) of the last three events that would change nothing about its row
+// What a person has seen: digests (person-digest.ts) of the last three events that would change nothing about its row
 // if they came again. Three is what visitors say in turn: their pages, who they are, where they came from. In a
 // simulation of the bench's visitors, 1.7 % of whose events change their person, 6.1 % are folded over it with two
 // digests, 3.6 % with three, and 2.1 % with what is kept through sets.
 
-import { isQuiet } from './column-digest.ts'
+import { isQuiet } from '../capture/person-digest.ts'
 
 /** The latest first; 0 where there is none. */
 export interface Seen {

@@ -3,8 +3,8 @@
 //
 // An id is kept by the uuid it was born to. Uuids are hashes, unique over all projects.
 
+import { digestBits } from '../capture/person-digest.ts'
 import type { Changes } from '../identity/changes.ts'
-import { digestBits } from '../identity/column-digest.ts'
 import type { Person } from '../identity/known.ts'
 import type { Seen } from '../identity/seen.ts'
 import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'

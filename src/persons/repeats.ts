@@ -1,4 +1,4 @@
-// Passes over the events of a step that surely do nothing: each repeats what its person has seen (column-digest.ts),
+// Passes over the events of a step that surely do nothing: each repeats what its person has seen (person-digest.ts),
 // and nothing else in the step touches that person. That is most events, and none of them becomes an object or a
 // string: ids are compared as the born ids that the batch holds, in tables of words (uuid-table.ts).
 //
@@ -11,12 +11,10 @@
 // thread and Postgres 1.3 times as much.
 
 import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
-import { columnDigest } from '../identity/column-digest.ts'
 import {
   addOperations,
   type EventsInput,
   type EventsRange,
-  type FirstLook,
   isDuplicate,
   kindOf,
   readOperations,
@@ -28,7 +26,8 @@ import type { PersonCache } from './person-cache.ts'
 
 interface Sifted {
   readonly range: EventsRange
-  readonly look: FirstLook
+  /** 1 for an event that is passed over. */
+  readonly isPassed: Uint8Array
   /** Keys of the owners of events that are passed over. */
   readonly owners: Float64Array
   input: EventsInput
@@ -38,7 +37,6 @@ export class Repeats {
   readonly #cache: PersonCache
   readonly #inputs: (Sifted | StepInput)[]
   readonly #owner = new Uint32Array(4)
-  #digest = 0
 
   constructor(cache: PersonCache, inputs: readonly UnreadInput[]) {
     this.#cache = cache
@@ -60,8 +58,7 @@ export class Repeats {
     let isAny = false
     for (const sifted of this.#inputs) {
       if (!('range' in sifted)) continue
-      const { range, look, owners } = sifted
-      const { isPassed } = look
+      const { range, isPassed, owners } = sifted
       const taken: number[] = []
       for (let at = 0; at < isPassed.length; at++) {
         if (isPassed[at] === 0 || !touched.has(owners[at]!)) continue
@@ -69,7 +66,7 @@ export class Repeats {
         taken.push(range.from + at)
       }
       if (taken.length === 0) continue
-      sifted.input = addOperations(sifted.input, range, look, taken)
+      sifted.input = addOperations(sifted.input, range, taken)
       isAny = true
     }
     return isAny
@@ -77,39 +74,27 @@ export class Repeats {
 
   #sift(range: EventsRange): Sifted {
     const { batch, duplicates, from, to } = range
-    const look = { isPassed: new Uint8Array(to - from), digests: new Float64Array(to - from) }
+    const isPassed = new Uint8Array(to - from)
     const owners = new Float64Array(to - from)
     // A batch starts at a multiple of 8, its ids do too.
     const bornIds = new Uint32Array(batch.bornIds.buffer, batch.bornIds.byteOffset, to * 4)
     for (let index = from; index < to; index++) {
-      if (isDuplicate(duplicates, index)) continue
-      this.#digest = 0
-      const isRepeat = this.#isRepeat(batch, bornIds, index)
-      look.digests[index - from] = this.#digest
-      if (!isRepeat) continue
-      look.isPassed[index - from] = 1
+      if (isDuplicate(duplicates, index) || !this.#isRepeat(batch, bornIds, index)) continue
+      isPassed[index - from] = 1
       owners[index - from] = keyOf(this.#owner)
     }
-    return { range, look, owners, input: readOperations(range, look) }
+    return { range, isPassed, owners, input: readOperations(range, isPassed) }
   }
 
-  /** True for an event whose owner has seen it; the owner is in #owner then, and what was needed to tell in #digest. */
+  /** True for an event whose owner has seen it, or that asks nothing of one; the owner is in #owner then. */
   #isRepeat(batch: EventBatch, bornIds: Uint32Array, index: number): boolean {
     if ((batch.flags[index]! & (EventFlag.anonymous | EventFlag.groups)) !== 0) return false
     if (!this.#cache.ownerOfBorn(bornIds, index * 4, this.#owner)) return false
+    const digest = batch.digests[index]!
+    // One that joins two ids is never seen, and says so in its column: nobody has seen another that says the same.
+    if (digest > 0) return this.#cache.hasSeen(this.#owner, digest)
     const kind = kindOf(batch, index)
-    switch (kind) {
-      case 'plain':
-      case 'birth':
-        return true
-      case 'survey':
-      case 'group':
-        return false
-      default:
-        // One that joins two ids is never seen, and says so in its column: nobody has seen another that says the same.
-        this.#digest = columnDigest(batch, index, kind !== 'update')
-        return this.#cache.hasSeen(this.#owner, this.#digest)
-    }
+    return kind === 'plain' || kind === 'birth'
   }
 }
 

@@ -3,7 +3,6 @@
 import t from 'tap'
 import { openEventBatch, textColumnNames, valueBytes } from '../../src/capture/event-batch.ts'
 import { createPieces, nextPiece, openPieces, personText } from '../../src/capture/person-pieces.ts'
-import { columnDigest } from '../../src/identity/column-digest.ts'
 import { recordedBatch } from './recorded-batch.ts'
 import { captured } from './tasks.ts'
 
@@ -47,7 +46,6 @@ function readAll(bytes: Uint8Array): string {
       openPieces(pieces, batch, index)
       while (nextPiece(pieces)) if (pieces.start > pieces.end || pieces.end > bytes.length) return 'outside'
       if (personText(batch, index).length > bytes.length * 4) return 'outside'
-      columnDigest(batch, index, true)
     }
     return 'read'
   } catch (error) {
@@ -56,8 +54,8 @@ function readAll(bytes: Uint8Array): string {
 }
 
 for (const [version, whole] of [
-  [1, recordedBatch()],
-  [2, written()],
+  [2, recordedBatch()],
+  [3, written()],
 ] as const) {
   t.test(`version ${version}: refuses what is cut off, wherever`, async (t) => {
     t.equal(readAll(whole), 'read')

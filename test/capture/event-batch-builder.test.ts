@@ -14,12 +14,13 @@ function append(builder: EventBatchBuilder, properties: string): void {
   target.append(bytes, 0, bytes.length)
 }
 
-/** Adds an event of 61 bytes and its separators beside its properties. */
+/** Adds an event of 69 bytes and its separators beside its properties. */
 function add(builder: EventBatchBuilder, properties: string): void {
   builder.beginEvent()
   append(builder, properties)
   builder.uuids[builder.count * 16] = properties.length
   builder.dedupKeys[builder.count * 2] = properties.length
+  builder.digests[builder.count] = properties.length + 0.5
   builder.endEvent(microsFromMs(properties.length), properties.length & 1)
 }
 
@@ -31,6 +32,7 @@ function read(part: EncodedPart) {
     batch.timestamps[index],
     batch.flags[index],
     part.dedupKeys[index * 2],
+    batch.digests[index],
   ])
 }
 
@@ -55,21 +57,21 @@ t.test('names the identity events of each part, the first thousand of them', asy
 t.test('cuts a part before it outgrows a record', async (t) => {
   const builder = new EventBatchBuilder()
   builder.open(facts)
-  // Each of these takes 66 bytes of fixed columns and separators: 3 make 300 with 34 bytes of text each.
-  for (const letter of ['a', 'b', 'c', 'd']) add(builder, letter.repeat(34))
+  // Each of these takes 74 bytes of fixed columns and separators: 3 make 300 with 26 bytes of text each.
+  for (const letter of ['a', 'b', 'c', 'd']) add(builder, letter.repeat(26))
   const parts = builder.close()
   t.same(
     parts.map((part) => part.eventCount),
     [3, 1],
   )
   t.same(parts.flatMap(read), [
-    ['a'.repeat(34), 34, 34000, 0, 34],
-    ['b'.repeat(34), 34, 34000, 0, 34],
-    ['c'.repeat(34), 34, 34000, 0, 34],
-    ['d'.repeat(34), 34, 34000, 0, 34],
+    ['a'.repeat(26), 26, 26000, 0, 26, 26.5],
+    ['b'.repeat(26), 26, 26000, 0, 26, 26.5],
+    ['c'.repeat(26), 26, 26000, 0, 26, 26.5],
+    ['d'.repeat(26), 26, 26000, 0, 26, 26.5],
   ])
   builder.open(facts)
-  for (const letter of ['a', 'b', 'c']) add(builder, letter.repeat(35))
+  for (const letter of ['a', 'b', 'c']) add(builder, letter.repeat(27))
   t.same(
     builder.close().map((part) => part.eventCount),
     [2, 1],
@@ -102,8 +104,8 @@ t.test('forgets an event that was begun and not ended, and an earlier request', 
   add(builder, 'three')
   const [part] = builder.close()
   t.same(part === undefined ? [] : read(part), [
-    ['one', 3, 3000, 1, 3],
-    ['three', 5, 5000, 1, 5],
+    ['one', 3, 3000, 1, 3, 3.5],
+    ['three', 5, 5000, 1, 5, 5.5],
   ])
   builder.open(facts)
   t.same(builder.close(), [])
@@ -115,7 +117,7 @@ t.test('writes the header of every part', async (t) => {
   add(builder, 'one')
   const [part] = builder.close()
   t.same(part && openEventBatch(part.payload).header, {
-    version: 2,
+    version: 3,
     projectId: 1,
     receivedAtMs: 5,
     sentAtMs: 4,

@@ -14,6 +14,9 @@ import {
   encodeEventBatch,
   type WrittenColumn,
 } from '../../src/capture/event-batch-writer.ts'
+import { personText } from '../../src/capture/person-pieces.ts'
+import { formatUuid } from '../../src/lib/uuid.ts'
+import { recordedBatch } from './recorded-batch.ts'
 
 const header: EventBatchHeader = {
   version: eventBatchVersion,
@@ -28,7 +31,8 @@ const columns: EventColumns = {
   uuids: Uint8Array.from({ length: 32 }, (_, index) => index),
   bornIds: Uint8Array.from({ length: 32 }, (_, index) => 100 + index),
   timestamps: Float64Array.of(1714564800123456, -1),
-  flags: Uint8Array.of(EventFlag.clientUuid, EventFlag.anonymous | EventFlag.separator),
+  digests: Float64Array.of(0, 2 ** 42 - 1),
+  flags: Uint8Array.of(EventFlag.clientUuid, EventFlag.anonymous | EventFlag.groups),
   idDistances: Uint32Array.of(0, 6),
   text: {
     event: textColumn('$pageview', 'b\u001ec'),
@@ -60,6 +64,10 @@ t.test('writes what the layout says', async (t) => {
   const encoded = encodeEventBatch(header, columns)
   t.equal(encoded.byteLength, encoded.buffer.byteLength, 'in memory of its own')
   t.same(Buffer.from(encoded.subarray(-behindFlags.length)), behindFlags)
+  // Timestamps, digests and flags, up to the next multiple of 8.
+  const words =
+    '00496ce78c5d1843000000000000f0bf' + '0000000000000000' + '00f8ffffffff8f42' + '010a000000000000'
+  t.equal(Buffer.from(encoded.subarray(-behindFlags.length - 40, -behindFlags.length)).toString('hex'), words)
 })
 
 t.test('opens what was encoded', async (t) => {
@@ -67,7 +75,8 @@ t.test('opens what was encoded', async (t) => {
   t.same(batch.header, header)
   t.same([...batch.uuids], [...columns.uuids])
   t.same([...batch.bornIds], [...columns.bornIds])
-  t.same([...batch.flags], [1, 18])
+  t.same([...batch.flags], [1, 10])
+  t.same([...batch.digests], [0, 4398046511103])
   t.equal(timestampOf(batch, 0), 1714564800123456)
   t.equal(timestampOf(batch, 1), -1)
   const values = [0, 1].map((row) => textColumnNames.map((name) => textValue(batch.text[name], row)))
@@ -76,6 +85,33 @@ t.test('opens what was encoded', async (t) => {
     ['b\u001ec', 'üse', '{"id":"üse"}', '\u0016\u0001', 'nav'],
   ])
   t.equal(Buffer.from(valueBytes(batch.text.distinctId, 1)).toString(), 'üse')
+})
+
+t.test('a batch of version 2 is read as it was written, without digests', async (t) => {
+  const batch = openEventBatch(recordedBatch())
+  t.match(batch.header, {
+    version: 2,
+    projectId: 1,
+    receivedAtMs: 1714564800000,
+    historical: false,
+    count: 2,
+  })
+  t.same([...batch.flags], [EventFlag.clientUuid, EventFlag.clientUuid | EventFlag.anonymous])
+  t.same([...batch.timestamps], [1714564740000000, 1714564741000000])
+  t.same([...batch.digests], [0, 0])
+  t.equal(formatUuid(batch.uuids, 16), '00000000-0000-7000-8000-000000000002')
+  const added = '"$ip":"203.0.113.7","$sent_at":"2024-05-01T12:00:00.000Z"'
+  const sent = '"distinct_id":"anna","$browser":"Chrome","n":12345678901,"utm_source":"x","$os" : "iOS"'
+  const properties = [
+    `{${sent},"$set":{"plan":"free"},${added}}`,
+    `{"$process_person_profile":false,${added}}`,
+  ]
+  const values = (['event', 'distinctId', 'properties', 'elementsChain'] as const).map((name) =>
+    [0, 1].map((row) => textValue(batch.text[name], row)),
+  )
+  t.same(values, [['$pageview', 'b\x1ec'], ['anna', 'üser'], properties, ['', 'a']])
+  const person = '{"$browser":"Chrome","utm_source":"x","$os":"iOS","$set":{"plan":"free"}}'
+  t.same([personText(batch, 0), personText(batch, 1)], [person, ''])
 })
 
 t.test('properties and chains stand as one text with a separator behind every value', async (t) => {
@@ -115,6 +151,7 @@ t.test('writes a text that repeats once, and every number as long as it must be'
     uuids: new Uint8Array(count * 16),
     bornIds: new Uint8Array(count * 16),
     timestamps: new Float64Array(count),
+    digests: new Float64Array(count),
     flags: new Uint8Array(count),
     idDistances: new Uint32Array(count),
     text: { ...texts, properties: textColumn(...properties), person: empty, elementsChain: empty },
@@ -153,5 +190,5 @@ t.test('opens an empty batch', async (t) => {
 
 t.test('refuses a version it does not read', async (t) => {
   const next = { ...header, version: eventBatchVersion + 1 }
-  t.throws(() => openEventBatch(encodeEventBatch(next, columns)), /version 3/)
+  t.throws(() => openEventBatch(encodeEventBatch(next, columns)), /version 4/)
 })

@@ -57,7 +57,8 @@ export function makeBatch(input: BatchInput): Bytes {
     uuids: Buffer.concat(rows.map((row, i) => idBytes(row.uuid ?? uuidOf(i)))),
     bornIds: Buffer.concat(rows.map((row) => idBytes(row.bornId ?? uuidOf(0xb0)))),
     timestamps: Float64Array.from(rows, (row) => row.timestampMicros ?? 1_700_000_000_000_000),
-    flags: Uint8Array.from(rows, flagsOf),
+    digests: new Float64Array(rows.length),
+    flags: Uint8Array.from(rows, (row) => (row.anonymous ? EventFlag.anonymous : 0)),
     idDistances: new Uint32Array(rows.length),
     text: text as EventColumns['text'], // the loop above filled every column
   }
@@ -87,12 +88,6 @@ function textOf(row: RowInput, name: TextColumnName): Uint8Array {
     case 'elementsChain':
       return Buffer.from(row.elementsChain ?? '')
   }
-}
-
-function flagsOf(row: RowInput): number {
-  const texts = [row.event, row.distinctId, row.elementsChain]
-  const hasSeparator = texts.some((text) => text?.includes('\x1e'))
-  return (row.anonymous ? EventFlag.anonymous : 0) | (hasSeparator ? EventFlag.separator : 0)
 }
 
 function textColumn(values: readonly Uint8Array[]): WrittenColumn {

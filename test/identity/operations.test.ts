@@ -71,6 +71,7 @@ t.test('gives an identity event that joins nothing the digest of what it says', 
     { event: '$create_alias', distinct_id: 'a', properties: { $set, alias: 'b' } },
   ])
   const [identify, set, alias] = inputOf(batch).operations.map(({ digest }) => digest)
+  t.ok(identify)
   t.equal(identify, set)
   t.equal(alias, 0)
 })

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { columnDigest } from '../../src/identity/column-digest.ts'
 import { hasSeen, nothingSeen, type Seen } from '../../src/identity/seen.ts'
 import { Said, SeenPerson } from '../../src/identity/seen-person.ts'
 import { uuidOf } from '../events/make-batch.ts'
@@ -74,7 +73,7 @@ t.test(
       properties: { $browser: 'Chrome', ...more },
     })
     const otherPage = capturedBatch([visit({ $browser: 'Safari' })])
-    const digest = otherPage === null ? 0 : columnDigest(otherPage, 0, false)
+    const digest = otherPage?.digests[0] ?? 0
     const sendAndSee = (more: object) =>
       store.send([visit(more)]).persons.map(({ seen }) => hasSeen(seen, digest))
     t.same(sendAndSee({}), [true])

@@ -8,6 +8,7 @@ import { Repeats } from '../../src/persons/repeats.ts'
 import { openPostgres } from '../../src/postgres/pool.ts'
 import { uuidOf } from '../events/make-batch.ts'
 import type { SentEvent } from '../identity/captured.ts'
+import { asWrittenBefore } from '../identity/check-history.ts'
 import type { Happening } from '../identity/histories.ts'
 import { silentLog } from '../support/postgres.ts'
 import { compareRows, stepsOf } from './compare-rows.ts'
@@ -97,6 +98,17 @@ t.test('never takes a duplicate back', (t) => {
   t.same(idsLeft(repeats), ['a', 'a'])
   t.match(repeats.inputs(), [{ eventCount: 2 }])
   t.end()
+})
+
+t.test('passes over nothing that says something in records of the version before', async (t) => {
+  const events = eventsOf([
+    page('a', 'free'),
+    { event: '$set', distinct_id: 'b', properties: { $set: { plan: 'free' } } },
+    { event: 'e', distinct_id: 'c' },
+    { event: '$exception', distinct_id: 'c', properties: { $set: { x: 1 } } },
+    { event: '$identify', distinct_id: 'c' },
+  ])
+  t.same(idsLeft(new Repeats(cacheOf(), events.map(asWrittenBefore))), ['a', 'b', 'c'])
 })
 
 t.test('takes back what it passed over of persons that the step touches, in its place', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isSuppressed } from '../../src/identity/suppression.ts'
+import { isSuppressed } from '../../src/capture/suppression.ts'
 
 t.test('suppresses what follows page and device, not country, campaign or app', async (t) => {
   const suppressed = [
