@@ -71,9 +71,10 @@ ${cell(printFigure(ship))}${cell(printFigure(goal))}<td>${bar}${cell(printSpeeds
 
 function peersSection(figures: readonly PeerFigure[]): string {
   if (figures.length === 0) return ''
-  const largest = Math.max(...figures.map(({ taken }) => taken?.cpuMicros.max ?? 0))
   const rows = figures.map((figure) => {
     const micros = figure.taken?.cpuMicros ?? null
+    const beside = figures.filter(({ workload }) => workload === figure.workload)
+    const largest = Math.max(...beside.map(({ taken }) => taken?.cpuMicros.max ?? 0))
     const colour = figure.peer === 'Spate' ? colours.goal : '#3a6ea5'
     const bar = micros === null ? '' : targetBar(micros, { ship: 0, goal: largest, before: null }, colour)
     const numbers = peerCells(figure).map((text) => `<td class="number">${escapeHtml(text)}`)

@@ -4,7 +4,14 @@
 
 import type { Point } from './growth.ts'
 import type { Spread } from './ingest-figures.ts'
-import { awayOf, type FixedWork, fastestOf, type MachineSpeed, speedShare } from './machine-speed.ts'
+import {
+  type Away,
+  awayOf,
+  type FixedWork,
+  fastestOf,
+  type MachineSpeed,
+  speedShare,
+} from './machine-speed.ts'
 import type { PeerFigure } from './peer-comparison.ts'
 import { type Standing, standingOf, type Target, targets } from './target.ts'
 
@@ -61,8 +68,8 @@ export interface SuiteRow extends SuiteFigure {
   readonly standing: Standing
   /** How fast the machine was, of its fastest. */
   readonly speed: number | null
-  /** The longest that the core itself was away, in a second of looking; for latencies. */
-  readonly awayMs: number | null
+  /** How often and how long the core itself was away, before the part and after it; for latencies. */
+  readonly away: Away | null
   readonly before: (Spread & { readonly speed: number | null }) | null
   /** This figure of the one before; above 1 is better, whatever the unit. Null without one before. */
   readonly ratio: number | null
@@ -121,7 +128,7 @@ export function suiteRows({ parts, fastest }: SuiteResult): SuiteRow[] {
         target,
         standing: standingOf(target, figure.median),
         speed: speedOf(part, fastest),
-        awayMs: target.unit === 'ms' && part.speed !== null ? awayOf(part.speed).longestMs : null,
+        away: target.unit === 'ms' && part.speed !== null ? awayOf(part.speed) : null,
         before: before === undefined ? null : { ...before, speed: speedOf(part.before, fastest) },
         ratio: quotient === null || target.better === 'more' ? quotient : 1 / quotient,
       },
@@ -159,7 +166,8 @@ export function printSpread({ median, min, max }: Spread): string {
 }
 
 /** What bounds a row, and for a latency how long the core itself was away. */
-export function boundText({ bound, awayMs }: SuiteRow): string {
-  if (awayMs === null) return bound
-  return `${bound}; the core itself was away up to ${awayMs.toFixed(0)} ms`
+export function boundText({ bound, away }: SuiteRow): string {
+  if (away === null) return bound
+  const gaps = `up to ${away.longestMs.toFixed(0)} ms, ${away.count} times over 1 ms in 2 s`
+  return `${bound}; the core itself was away ${gaps}`
 }

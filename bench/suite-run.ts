@@ -14,6 +14,12 @@ export interface SuitePlan extends Context {
   readonly parts: readonly string[]
 }
 
+/** What measures a part, and the machine around it. */
+export interface SuiteTools {
+  readonly measure: typeof measurePart
+  readonly examine: typeof examineMachine
+}
+
 /** "all", "growth", or parts with commas, in their order. Throws when there is no such part. */
 export function readParts(text: string): string[] {
   const groups: Readonly<Record<string, readonly string[]>> = { all: suiteParts, growth: growthParts }
@@ -26,20 +32,24 @@ export function readParts(text: string): string[] {
 }
 
 /** Each part's folder is removed when nothing of it is broken. */
-export async function runSuite(plan: SuitePlan, finished: (part: MeasuredPart) => void): Promise<void> {
+export async function runSuite(
+  plan: SuitePlan,
+  finished: (part: MeasuredPart) => void,
+  { measure, examine }: SuiteTools = { measure: measurePart, examine: examineMachine },
+): Promise<void> {
   const { run, say } = plan
   const core = parseCores(plan.options.cores ?? '').server
   let stages: PartFindings['stages'] = {}
   let queryableOfW3: number | null = null
-  let before = await examineMachine(core)
+  let before = await examine(core)
   for (const name of plan.parts) {
     say(`${name} …`)
     const folder = join(plan.folder, name)
     mkdirSync(folder, { recursive: true })
     const context: PartContext = { ...plan, folder, isQuick: run.isQuick, stages, queryableOfW3 }
     // The other parts still have something to say.
-    const findings: PartFindings = await measurePart(name, context).catch(unfinished)
-    const after = await examineMachine(core)
+    const findings: PartFindings = await measure(name, context).catch(unfinished)
+    const after = await examine(core)
     const speed = before === null || after === null ? null : { before, after }
     if (findings.broken.length === 0) rmSync(folder, { recursive: true, force: true })
     if (name === 'stages') stages = findings.stages

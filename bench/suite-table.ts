@@ -103,9 +103,7 @@ export function describeLosses(figures: readonly PeerFigure[]): string[] {
     if (ofFirst === null || ofFirst === undefined || ofFirst.median >= 1) return []
     const doubt = ofFirst.max >= 1 ? ', in some samples more' : ''
     const times = `${printFigure(ofFirst.median)} of our processor time${doubt}`
-    return [
-      `We lose: ${workloadNamed(workload).title}: ${peer} takes ${times}; its acknowledgement: ${ack}.`,
-    ]
+    return [`We lose: ${workloadNamed(workload).title}: ${peer} takes ${times}; its acknowledgement: ${ack}.`]
   })
   return lost.length === 0 ? ['None of them takes less processor time than we do.'] : lost
 }

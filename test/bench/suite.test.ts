@@ -1,14 +1,17 @@
+import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { readBaseline, readTable } from '../../bench/baseline-file.ts'
 import { suiteHtml } from '../../bench/suite-html.ts'
+import type { PartContext } from '../../bench/suite-part.ts'
 import {
   type MeasuredPart,
   nothingFound,
+  type PartFindings,
   type SuiteResult,
   suiteRows,
   withPart,
 } from '../../bench/suite-result.ts'
-import { readParts } from '../../bench/suite-run.ts'
+import { readParts, runSuite } from '../../bench/suite-run.ts'
 import { suiteTable } from '../../bench/suite-table.ts'
 import { standingOf, targets } from '../../bench/target.ts'
 
@@ -126,7 +129,8 @@ t.test('the table says what was measured, what we aim at, how fast it was and wh
   t.match(runs, /^- Measured .* others had 2 % of the core at most: w3, w1, peers, growth-stored$/)
   const [latency, acked, limit] = figures!.split('\n').slice(2).map(cells)
   t.same(latency!.slice(1, 9), ['W1 p99 at half load', 'ms', '4.00', '', '', '15', '8.00', 'goal'])
-  t.same(latency!.slice(9), ['0.50', 'fsync; the core itself was away up to 26 ms', ''])
+  const bound = 'fsync; the core itself was away up to 26 ms, 6 times over 1 ms in 2 s'
+  t.same(latency!.slice(9), ['0.50', bound, ''])
   t.same(acked!.slice(2, 4), ['events/s', '80,000 (79,000 to 81,000)'])
   t.same(acked!.slice(6), ['60,000', '100,000', 'ship', '0.75', 'the core', ''])
   t.same(limit!.slice(3, 4), ['0.20 (0.10 to 0.30)'])
@@ -170,6 +174,30 @@ t.test('parts are run in their order, once, and curves only when they are asked 
   t.notMatch(readParts('all').join(), 'growth')
   t.match(readParts('growth,all'), [...readParts('all'), 'growth-stored'])
   t.throws(() => readParts('w3,w7'), /there is no part w7/)
+})
+
+t.test('a part that breaks leaves the others, which know what came before them', async (t) => {
+  const folder = t.testdir({})
+  const seen: string[] = []
+  const handedOver: MeasuredPart[] = []
+  const plan = { options: { cores: 'none' }, folder, say: () => {}, run, parts: ['stages', 'w1', 'w3', 'w8'] }
+  const measure = async (name: string, { stages, queryableOfW3 }: PartContext): Promise<PartFindings> => {
+    seen.push(`${name} ${stages.load ?? '-'} ${queryableOfW3 ?? '-'} after ${handedOver.length}`)
+    if (name === 'w1') throw new Error('the server ended')
+    const figures = name === 'w3' ? [{ id: 'w3-queryable', ...spread(9), bound: '' }] : []
+    return { ...nothingFound, figures, stages: name === 'stages' ? { load: 5 } : {} }
+  }
+  let moments = 0
+  const examine = async () => (moments++ === 4 ? null : moment(moments, moments, 0))
+  await runSuite(plan, (part) => handedOver.push(part), { measure, examine })
+  t.same(seen, ['stages - - after 0', 'w1 5 - after 1', 'w3 5 - after 2', 'w8 5 9 after 3'])
+  const broken = handedOver.map((part) => part.broken)
+  t.same(broken, [[], ['it could not be finished: the server ended'], [], []])
+  const works = handedOver.map(
+    ({ speed }) => speed && [speed.before.work.computeMs, speed.after.work.computeMs],
+  )
+  t.same(works, [[1, 2], [2, 3], [3, 4], null])
+  t.same(readdirSync(folder), ['w1'], 'what broke can be looked into')
 })
 
 t.test('the table of README is the one of the baseline', async (t) => {
