@@ -4,10 +4,12 @@
 import type { Method, Route } from '../http/route.ts'
 import { type CapturePath, capturePaths } from './capture-task.ts'
 import { captureHandler, type IntakeOptions } from './intake.ts'
+import { TurnCapture } from './turn-capture.ts'
 
 const postOnly: readonly CapturePath[] = ['/batch', '/capture']
 
 export function captureRoutes(options: IntakeOptions, bodyBytesMax: number): Route[] {
+  const turn = new TurnCapture(options)
   return capturePaths.map((path) => ({
     methods: methodsOf(path),
     path,
@@ -15,7 +17,7 @@ export function captureRoutes(options: IntakeOptions, bodyBytesMax: number): Rou
     errorStyle: 'text',
     bodyBytesMax,
     bodyTooLarge: 'body_too_large',
-    handle: captureHandler(path, options),
+    handle: captureHandler(path, options, turn),
   }))
 }
 

@@ -88,21 +88,22 @@ export interface EncodedPart {
   readonly identityBornIds: Bytes
 }
 
-export type CaptureOutcome =
-  | {
-      readonly kind: 'captured'
-      readonly projectId: number
-      readonly historical: boolean
-      /** Empty when every event was dropped. */
-      readonly parts: EncodedPart[]
-      readonly eventCount: number
-      readonly drops: Remark<DropReason>[]
-      readonly warnings: Remark<WarningReason>[]
-      /** Size after decompression. */
-      readonly decompressedBytes: number
-      /** `?beacon=1`: success is 204. */
-      readonly beacon: boolean
-    }
+/** A request whose events were captured; they are in a batch, or were all dropped. */
+export interface CapturedRequest {
+  readonly kind: 'captured'
+  readonly projectId: number
+  readonly historical: boolean
+  readonly eventCount: number
+  readonly drops: Remark<DropReason>[]
+  readonly warnings: Remark<WarningReason>[]
+  /** Size after decompression. */
+  readonly decompressedBytes: number
+  /** `?beacon=1`: success is 204. */
+  readonly beacon: boolean
+}
+
+/** A request that is not captured. */
+export type UncapturedRequest =
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -111,3 +112,11 @@ export type CaptureOutcome =
     }
   /** The key is well formed but not in the snapshot. The body comes back for another try. */
   | { readonly kind: 'unknown_key'; readonly apiKey: string; readonly body: Bytes }
+
+/** What became of a request that was decoded alone. */
+export type CaptureOutcome =
+  | (CapturedRequest & {
+      /** Empty when every event was dropped. */
+      readonly parts: EncodedPart[]
+    })
+  | UncapturedRequest

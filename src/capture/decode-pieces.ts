@@ -15,6 +15,7 @@ import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
 import { abandonCapture, apiKeyOf, captureTape, closeCapture, openCapture, tape } from './decode.ts'
 import { scanPiece } from './elements-scan.ts'
 import { type Envelope, findBatch, scanEnvelope } from './envelope.ts'
+import type { EventCapture } from './event-capture.ts'
 import { isGzip, isizeOf, isZlibError } from './gunzip.ts'
 import { findProject } from './projects.ts'
 import { parseQuery } from './query.ts'
@@ -70,9 +71,9 @@ async function decodeText(task: CaptureTask, text: TextPieces): Promise<CaptureO
   if (envelope === null) return null
   const project = findProject(task.projects, apiKeyOf(envelope))
   if (project === null || (project.overQuota && !envelope.historical)) return null
-  openCapture(task, envelope, project, query.sentAtMs)
+  const capture = openCapture(task, envelope, project, query.sentAtMs)
   text.drop(first)
-  if (!(await captureBatch(text))) return null
+  if (!(await captureBatch(capture, text))) return null
   let tail = await text.more()
   while (tail === 'more') tail = await text.more()
   if (tail === 'over' || !isUtf8(head) || !isUtf8(text.bytes)) return null
@@ -81,13 +82,13 @@ async function decodeText(task: CaptureTask, text: TextPieces): Promise<CaptureO
 }
 
 /** Captures all events; the text then begins with the bracket behind them. Returns false when it cannot. */
-async function captureBatch(text: TextPieces): Promise<boolean> {
+async function captureBatch(capture: EventCapture, text: TextPieces): Promise<boolean> {
   for (;;) {
     clearTape(tape)
     const scan = openScan(text.bytes, true)
     const { kind, place } = scanPiece(scan, tape)
     if (!isUtf8(scan.bytes.subarray(0, place))) return false
-    captureTape(scan)
+    captureTape(capture, scan)
     text.drop(place)
     if (kind === 'end') return true
     // An event that does not end here is not scanned again for every piece.

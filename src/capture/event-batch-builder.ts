@@ -1,5 +1,7 @@
-// Gathers captured events in columns and cuts them into encoded batches. One builder serves a thread for all its
-// requests; its memory is used again.
+// Gathers captured events in columns and cuts them into encoded batches. Its memory is used again for the next batch.
+//
+// A batch holds one request or, one behind the other, several. The rows of a request stay only if it ends: one that was
+// begun and then failed, however it did, costs nothing, as the next begins in its place.
 
 import { assert } from '../lib/assert.ts'
 import type { Bytes } from '../lib/bytes.ts'
@@ -16,17 +18,19 @@ import {
 import { encodeEventBatch, type WrittenColumn } from './event-batch-writer.ts'
 import { TextArena } from './text-arena.ts'
 
-/** What all events of a request share. */
+/** What all events of a batch share. */
 export interface BatchFacts {
   readonly projectId: number
   readonly receivedAtMs: number
-  readonly sentAtMs: number | null
   readonly historical: boolean
-  /** A part is cut before it would grow beyond this, unless it is a single event. */
+  /**
+   * A part is cut before it would grow beyond this, unless it is a single event. Only the first request of a batch is
+   * cut: a part with events of another could not be taken back. Whoever lets another in sees that it is small.
+   */
   readonly recordBytesMax: number
 }
 
-/** Memory an arena keeps between requests. */
+/** Memory an arena keeps between batches. */
 const arenaKeptBytes = 16 * 1024 * 1024
 
 /** Whose identity events are named to the main thread. Who sends more at once is importing. */
@@ -66,17 +70,34 @@ export class EventBatchBuilder {
   #ends: Uint32Array[] = []
   #facts: BatchFacts | null = null
   #parts: EncodedPart[] = []
+  /** Parts and rows of the requests that ended. */
+  #keptParts = 0
+  #keptRows = 0
 
   constructor() {
     this.#growRows(256)
   }
 
-  /** Begins a request. Whatever an earlier one left behind is gone. */
+  /** Begins a batch. Whatever an earlier one left behind is gone. */
   open(facts: BatchFacts): void {
     this.#facts = facts
     this.#parts = []
+    this.#keptParts = 0
+    this.#keptRows = 0
     this.count = 0
     for (const name of textColumnNames) this.text[name].clear(arenaKeptBytes)
+  }
+
+  /** Begins a request, and forgets one that was begun and not ended. */
+  beginRequest(): void {
+    this.#parts.length = this.#keptParts
+    this.count = this.#keptRows
+  }
+
+  /** Ends the request: its events stay. */
+  endRequest(): void {
+    this.#keptParts = this.#parts.length
+    this.#keptRows = this.count
   }
 
   /** Makes room for an event and forgets one that was begun and not ended. */
@@ -104,15 +125,18 @@ export class EventBatchBuilder {
       arena.put(separatorByte)
       size += arena.size
     }
-    if (row > 0 && size > this.#opened().recordBytesMax) this.#cutBefore(row)
+    if (row > 0 && this.#keptRows === 0 && size > this.#opened().recordBytesMax) this.#cutBefore(row)
     this.count++
   }
 
-  /** Ends the request and returns its parts in order. */
+  /** Ends the batch and returns its parts in order. */
   close(): EncodedPart[] {
+    this.beginRequest()
     if (this.count > 0) this.#parts.push(this.#encode(this.count))
     const parts = this.#parts
     this.#parts = []
+    this.#keptParts = 0
+    this.#keptRows = 0
     this.#facts = null
     this.count = 0
     return parts
@@ -140,12 +164,11 @@ export class EventBatchBuilder {
   }
 
   #encode(count: number): EncodedPart {
-    const { projectId, receivedAtMs, sentAtMs, historical } = this.#opened()
+    const { projectId, receivedAtMs, historical } = this.#opened()
     const header: EventBatchHeader = {
       version: eventBatchVersion,
       projectId,
       receivedAtMs,
-      sentAtMs,
       historical,
       count,
     }

@@ -67,13 +67,15 @@ export const EventFlag = {
 export const textColumnNames = ['event', 'distinctId', 'properties', 'person', 'elementsChain'] as const
 export type TextColumnName = (typeof textColumnNames)[number]
 
+/**
+ * What all events of a batch share. They may be of several requests, whose `sent_at` differ: each event has its own in
+ * its properties and its time. Older builds, which wrote a batch a request, also named a `sentAtMs`; nobody reads it.
+ */
 export interface EventBatchHeader {
   readonly version: number
   readonly projectId: number
-  /** When the request was complete, epoch ms. */
+  /** When its requests were complete, epoch ms: those of one batch were so in one turn of the event loop. */
   readonly receivedAtMs: number
-  /** When the sender says it sent the request, epoch ms. */
-  readonly sentAtMs: number | null
   readonly historical: boolean
   readonly count: number
 }

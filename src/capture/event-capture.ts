@@ -48,7 +48,6 @@ export interface CaptureFacts {
 }
 
 export interface CapturedEvents {
-  readonly parts: EncodedPart[]
   readonly eventCount: number
   readonly drops: Remark<DropReason>[]
   readonly warnings: Remark<WarningReason>[]
@@ -63,7 +62,10 @@ const groupKeyUnitsMax = 400
 /** The longest text of a UUID with every character escaped. */
 const uuidTextBytesMax = 45 * 6
 
-/** Captures the events of one request at a time, between open and close. */
+/**
+ * Captures the events of one request at a time, between open and close, for the batch that is open. A request that is
+ * not closed, since it failed, leaves nothing in the batch.
+ */
 export class EventCapture {
   readonly #builder = new EventBatchBuilder()
   readonly #properties = new PropertiesColumn()
@@ -75,14 +77,19 @@ export class EventCapture {
   #warnings = new Remarks<WarningReason>()
   #eventCount = 0
 
-  /** Begins a request. */
+  /** Begins a batch for requests of the same project, lane and time. One that was begun before is gone. */
+  openBatch({ project, receivedAtMs, historical, recordBytesMax }: CaptureFacts): void {
+    this.#builder.open({ projectId: project.id, receivedAtMs, historical, recordBytesMax })
+  }
+
+  /** Begins a request of the batch. */
   open(facts: CaptureFacts): void {
-    const { project, receivedAtMs, sentAtMs, historical, recordBytesMax, clientIp, geoip } = facts
+    const { project, sentAtMs, clientIp, geoip } = facts
     this.#facts = facts
     this.#drops = new Remarks()
     this.#warnings = new Remarks()
     this.#eventCount = 0
-    this.#builder.open({ projectId: project.id, receivedAtMs, sentAtMs, historical, recordBytesMax })
+    this.#builder.beginRequest()
     this.#properties.open({ anonymizeIps: project.anonymizeIps, clientIp, sentAtMs, geoip })
   }
 
@@ -99,12 +106,17 @@ export class EventCapture {
   /** Ends the request. */
   close(): CapturedEvents {
     this.#facts = null
+    this.#builder.endRequest()
     return {
-      parts: this.#builder.close(),
       eventCount: this.#eventCount,
       drops: this.#drops.list(),
       warnings: this.#warnings.list(),
     }
+  }
+
+  /** Ends the batch. */
+  closeBatch(): EncodedPart[] {
+    return this.#builder.close()
   }
 
   /** Captures an event that has every key once. */

@@ -1,24 +1,15 @@
-// The way of one capture request on the main thread: admit, decode (here or in the pool), append, answer. The answer
-// is 200 only when the events are on disk.
+// The way of one capture request on the main thread: admit, decode (here, with others of its turn, or in the pool),
+// append, answer. The answer is 200 only when the events are on disk.
 
 import { isIP } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import type { GeoipFiles } from '../geoip/database.ts'
 import { emptyReply, type HttpReply, type HttpRequest, jsonReply } from '../http/route.ts'
-import type { Journal, JournalPart, Position } from '../journal/journal.ts'
 import { unreachable } from '../lib/assert.ts'
-import type { Clock } from '../lib/clock.ts'
-import type {
-  CaptureLimits,
-  CaptureOutcome,
-  CapturePath,
-  CaptureTask,
-  DropReason,
-  Remark,
-  WarningReason,
-} from './capture-task.ts'
-import { decodeCapture } from './decode.ts'
+import { appendCaptured } from './capture-append.ts'
+import type { CaptureLimits, CaptureOutcome, CapturePath, CaptureTask } from './capture-task.ts'
 import type { DecodePool } from './decode-pool.ts'
+import type { JoinedRequest, TurnCapture, TurnCaptureOptions } from './turn-capture.ts'
 
 /** A body up to this size, as sent and inflated, is decoded on the main thread: a hop costs more than the work. */
 const inlineBytesMax = 16 * 1024
@@ -34,52 +25,35 @@ export interface ProjectSource {
   lookUp(apiKey: string): Promise<'found' | 'unknown' | 'unavailable'>
 }
 
-/** Told of every captured request, once its events are on disk. */
-export interface CaptureObserver {
-  captured(capture: CaptureReport): void
-}
-
-export interface CaptureReport {
-  readonly projectId: number
-  readonly eventCount: number
-  readonly duplicateCount: number
-  readonly historical: boolean
-  /** Where its events end in their lane; null when there are none. */
-  readonly end: Position | null
-  /** Of its realtime identity events, 16 bytes each. */
-  readonly identityBornIds: Uint8Array
-  readonly decompressedBytes: number
-  readonly drops: readonly Remark<DropReason>[]
-  readonly warnings: readonly Remark<WarningReason>[]
-}
-
-export interface IntakeOptions {
-  readonly journal: Pick<Journal, 'append'>
+export interface IntakeOptions extends TurnCaptureOptions {
   readonly pool: DecodePool
   readonly projects: ProjectSource
   readonly limits: CaptureLimits
   /** Where addresses are; null when nobody knows. */
   readonly geoip: GeoipFiles | null
-  readonly clock: Clock
-  readonly observer: CaptureObserver
 }
 
-/** Returns the handler of one capture path. */
+/** Returns the handler of one capture path. Small requests of all paths go through the same `turn`. */
 export function captureHandler(
   path: CapturePath,
   options: IntakeOptions,
+  turn: TurnCapture,
 ): (request: HttpRequest) => Promise<HttpReply> {
   const inlineLimits = {
     ...options.limits,
     decompressedBytesMax: Math.min(inlineDecompressedBytesMax, options.limits.decompressedBytesMax),
   }
   return async (request) => {
-    const task = taskOf(path, request, options, inlineLimits)
-    let outcome = decodeInline(task) ?? (await decodeElsewhere(task, options))
-    if (outcome.kind === 'unknown_key') outcome = await decodeAgain(task, outcome, options)
+    const task = taskOf(path, request, options, inlineLimits, turn.receivedAtMs())
+    let outcome = decodeInline(task, turn) ?? (await decodeElsewhere(task, options))
+    if (outcome.kind === 'unknown_key') outcome = await decodeAgain(task, outcome, options, turn)
     switch (outcome.kind) {
+      case 'joined':
+        await outcome.appended
+        return outcome.beacon ? beaconReply : okReply
       case 'captured':
-        return await append(outcome, options)
+        await appendCaptured(outcome, outcome.parts, options)
+        return outcome.beacon ? beaconReply : okReply
       case 'refused':
         throw new ServiceError(outcome.code, { detail: outcome.detail })
       case 'unknown_key':
@@ -95,6 +69,7 @@ function taskOf(
   request: HttpRequest,
   options: IntakeOptions,
   limits: CaptureLimits,
+  receivedAtMs: number,
 ): CaptureTask {
   return {
     path,
@@ -103,7 +78,7 @@ function taskOf(
     contentEncoding: request.headers['content-encoding'],
     body: request.body,
     clientIp: clientIpOf(request),
-    receivedAtMs: options.clock.nowMs(),
+    receivedAtMs,
     projects: options.projects.snapshot(),
     limits,
     geoip: options.geoip,
@@ -111,9 +86,9 @@ function taskOf(
 }
 
 /** Decodes a small body at once; null when it is not small, as sent or inflated. */
-function decodeInline(task: CaptureTask): CaptureOutcome | null {
+function decodeInline(task: CaptureTask, turn: TurnCapture): CaptureOutcome | JoinedRequest | null {
   if (task.body.byteLength > inlineBytesMax) return null
-  const outcome = decodeCapture(task)
+  const outcome = turn.decode(task)
   return outcome.kind === 'refused' && outcome.code === 'body_too_large' ? null : outcome
 }
 
@@ -127,12 +102,13 @@ async function decodeAgain(
   task: CaptureTask,
   unknown: CaptureOutcome & { kind: 'unknown_key' },
   options: IntakeOptions,
-): Promise<CaptureOutcome> {
+  turn: TurnCapture,
+): Promise<CaptureOutcome | JoinedRequest> {
   const answer = await options.projects.lookUp(unknown.apiKey)
   switch (answer) {
     case 'found': {
       const again = { ...task, body: unknown.body, projects: options.projects.snapshot() }
-      return decodeInline(again) ?? (await decodeElsewhere(again, options))
+      return decodeInline(again, turn) ?? (await decodeElsewhere(again, options))
     }
     case 'unknown':
       return unknown
@@ -141,39 +117,6 @@ async function decodeAgain(
     default:
       return unreachable(answer)
   }
-}
-
-async function append(
-  outcome: CaptureOutcome & { kind: 'captured' },
-  options: IntakeOptions,
-): Promise<HttpReply> {
-  const { projectId, eventCount, historical, decompressedBytes, drops, warnings } = outcome
-  let duplicateCount = 0
-  let end: Position | null = null
-  const identityBornIds = historical ? [] : outcome.parts.map((part) => part.identityBornIds)
-  if (outcome.parts.length > 0) {
-    const parts: JournalPart[] = outcome.parts.map(({ payload, eventCount, dedupKeys }) => ({
-      kind: 'events',
-      payload,
-      eventCount,
-      dedupKeys,
-    }))
-    const appended = await options.journal.append(historical ? 'historical' : 'realtime', parts)
-    duplicateCount = appended.duplicateCount
-    end = appended.end
-  }
-  options.observer.captured({
-    projectId,
-    eventCount,
-    duplicateCount,
-    historical,
-    end,
-    identityBornIds: identityBornIds.length === 1 ? identityBornIds[0]! : Buffer.concat(identityBornIds),
-    decompressedBytes,
-    drops,
-    warnings,
-  })
-  return outcome.beacon ? beaconReply : okReply
 }
 
 /** First entry of X-Forwarded-For, in either spelling, without its port; else the socket's address. */

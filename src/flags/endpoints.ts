@@ -1,7 +1,8 @@
 // Everything that answers SDKs about flags, opened and closed as one: connections of its own, so that no long query of
 // management's stands in front of a page that waits for its flags.
 
-import type { CaptureReport, ProjectSource } from '../capture/intake.ts'
+import type { CaptureReport } from '../capture/capture-append.ts'
+import type { ProjectSource } from '../capture/intake.ts'
 import type { GeoipFiles } from '../geoip/database.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'

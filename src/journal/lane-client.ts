@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import { formatBytes } from '../lib/bytes.ts'
+import { atTurnEnd } from '../turn-end.ts'
 import { packAppends } from './append-message.ts'
 import { partBytesMax } from './frame-group.ts'
 import type { Appended, JournalPart, LaneState, Position } from './journal.ts'
@@ -86,7 +87,7 @@ export class LaneClient {
     }
     this.#queuedBytes += bytes
     const id = this.#nextId++
-    if (this.#ids.length === 0) setImmediate(() => this.#send())
+    if (this.#ids.length === 0) atTurnEnd(() => this.#send())
     this.#ids.push(id)
     this.#chains.push(parts)
     return new Promise((resolve, reject) => this.#waiting.set(id, { bytes, resolve, reject }))

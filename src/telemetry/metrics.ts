@@ -2,7 +2,7 @@
 // sizes) is asked of it when /metrics is read.
 
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { CaptureReport } from '../capture/intake.ts'
+import type { CaptureReport } from '../capture/capture-append.ts'
 import type { EventsState } from '../events/progress.ts'
 import type { ExportsState } from '../exports/exports.ts'
 import { type JournalState, type Lane, lanes } from '../journal/journal.ts'

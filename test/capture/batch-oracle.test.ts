@@ -1,22 +1,13 @@
 // What consumers read of encoded batches, whatever the body and wherever its records were cut, against the plain
 // version of decoding; and the same rows written as version 2 of a batch.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t from 'tap'
-import { openGeoip } from '../../src/geoip/database.ts'
-import { london, mmdbFile } from '../support/mmdb.ts'
 import { compareWithPlain } from './compare-batches.ts'
+import { geoipFiles } from './geoip-files.ts'
 import { randomTask } from './random-bodies.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'spate-oracle-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-const path = join(folder, 'city.mmdb')
-writeFileSync(path, mmdbFile('GeoLite2-City', { '81.2.69.0/24': { ...london, postal: {} } }, 6))
-const geoip = openGeoip(path)!.files // the path names one
-
 t.test('batches say what the plain version says, in version 3 and in version 2', async (t) => {
+  const geoip = geoipFiles(t)
   const counts = { rows: 0, parts: 0, persons: 0, pieces: 0, idPlaces: 0, digests: 0 }
   for (let seed = 0; seed < 120; seed++) {
     const fault = compareWithPlain(randomTask(seed, geoip), counts)

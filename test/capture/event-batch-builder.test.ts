@@ -5,7 +5,7 @@ import { EventBatchBuilder } from '../../src/capture/event-batch-builder.ts'
 import { microsFromMs } from '../../src/lib/clock.ts'
 import { captured, rowsOf, task } from './tasks.ts'
 
-const facts = { projectId: 1, receivedAtMs: 5, sentAtMs: 4, historical: true, recordBytesMax: 300 }
+const facts = { projectId: 1, receivedAtMs: 5, historical: true, recordBytesMax: 300 }
 
 function append(builder: EventBatchBuilder, properties: string): void {
   const { properties: target } = builder.text
@@ -22,6 +22,11 @@ function add(builder: EventBatchBuilder, properties: string): void {
   builder.dedupKeys[builder.count * 2] = properties.length
   builder.digests[builder.count] = properties.length + 0.5
   builder.endEvent(microsFromMs(properties.length), properties.length & 1)
+}
+
+function closed(builder: EventBatchBuilder): EncodedPart[] {
+  builder.endRequest()
+  return builder.close()
 }
 
 function read(part: EncodedPart) {
@@ -48,10 +53,10 @@ t.test('names the identity events of each part, the first thousand of them', asy
   addFlagged(2, EventFlag.identity)
   addFlagged(3, EventFlag.anonymous | EventFlag.groups)
   addFlagged(4, EventFlag.identity | EventFlag.clientUuid)
-  t.same([...builder.close()[0]!.identityBornIds], [...Array(16).fill(2), ...Array(16).fill(4)])
+  t.same([...closed(builder)[0]!.identityBornIds], [...Array(16).fill(2), ...Array(16).fill(4)])
   builder.open({ ...facts, recordBytesMax: 1_000_000 })
   for (let index = 0; index < 1001; index++) addFlagged(5, EventFlag.identity)
-  t.equal(builder.close()[0]!.identityBornIds.length, 16_000)
+  t.equal(closed(builder)[0]!.identityBornIds.length, 16_000)
 })
 
 t.test('cuts a part before it outgrows a record', async (t) => {
@@ -59,7 +64,7 @@ t.test('cuts a part before it outgrows a record', async (t) => {
   builder.open(facts)
   // Each of these takes 74 bytes of fixed columns and separators: 3 make 300 with 26 bytes of text each.
   for (const letter of ['a', 'b', 'c', 'd']) add(builder, letter.repeat(26))
-  const parts = builder.close()
+  const parts = closed(builder)
   t.same(
     parts.map((part) => part.eventCount),
     [3, 1],
@@ -73,7 +78,7 @@ t.test('cuts a part before it outgrows a record', async (t) => {
   builder.open(facts)
   for (const letter of ['a', 'b', 'c']) add(builder, letter.repeat(27))
   t.same(
-    builder.close().map((part) => part.eventCount),
+    closed(builder).map((part) => part.eventCount),
     [2, 1],
   )
 })
@@ -82,7 +87,7 @@ t.test('gives an event that is larger than a record a part of its own', async (t
   const builder = new EventBatchBuilder()
   builder.open(facts)
   for (const size of [10, 1000, 20, 30]) add(builder, 'x'.repeat(size))
-  const parts = builder.close()
+  const parts = closed(builder)
   t.same(
     parts.map((part) => part.eventCount),
     [1, 1, 2],
@@ -102,25 +107,64 @@ t.test('forgets an event that was begun and not ended, and an earlier request', 
   builder.beginEvent()
   append(builder, 'dropped')
   add(builder, 'three')
-  const [part] = builder.close()
+  const [part] = closed(builder)
   t.same(part === undefined ? [] : read(part), [
     ['one', 3, 3000, 1, 3, 3.5],
     ['three', 5, 5000, 1, 5, 5.5],
   ])
   builder.open(facts)
-  t.same(builder.close(), [])
+  t.same(closed(builder), [])
+})
+
+t.test('keeps the events of requests that ended, one behind the other, and no others', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open({ ...facts, recordBytesMax: 1e6 })
+  const texts = (parts: EncodedPart[]) => parts.map((part) => read(part).map(([text]) => text))
+  builder.beginRequest()
+  add(builder, 'one')
+  add(builder, 'two')
+  builder.endRequest()
+  builder.beginRequest()
+  for (let index = 0; index < 600; index++) add(builder, 'of a request that failed')
+  builder.beginEvent()
+  append(builder, 'begun')
+  builder.beginRequest()
+  builder.endRequest()
+  builder.beginRequest()
+  add(builder, 'three')
+  builder.endRequest()
+  builder.beginRequest()
+  add(builder, 'of one that failed last')
+  t.same(texts(builder.close()), [['one', 'two', 'three']])
+  builder.open(facts)
+  builder.beginRequest()
+  for (let index = 0; index < 3; index++) add(builder, 'x'.repeat(200))
+  t.same(builder.close(), [], 'not the parts of one that was cut, either')
+})
+
+t.test('cuts the first request of a batch alone', async (t) => {
+  const builder = new EventBatchBuilder()
+  builder.open(facts)
+  for (const letters of ['ab', 'cd', 'ef']) {
+    builder.beginRequest()
+    for (const letter of letters) add(builder, letter.repeat(200))
+    builder.endRequest()
+  }
+  t.same(
+    builder.close().map((part) => read(part).map(([text]) => String(text)[0])),
+    [['a'], ['b', 'c', 'd', 'e', 'f']],
+  )
 })
 
 t.test('writes the header of every part', async (t) => {
   const builder = new EventBatchBuilder()
   builder.open(facts)
   add(builder, 'one')
-  const [part] = builder.close()
+  const [part] = closed(builder)
   t.same(part && openEventBatch(part.payload).header, {
     version: 3,
     projectId: 1,
     receivedAtMs: 5,
-    sentAtMs: 4,
     historical: true,
     count: 1,
   })
@@ -130,7 +174,7 @@ t.test('grows by rows and by bytes', async (t) => {
   const builder = new EventBatchBuilder()
   builder.open({ ...facts, recordBytesMax: 1e9 })
   for (let index = 0; index < 5000; index++) add(builder, `${index}`.padStart(100, '.'))
-  const [part] = builder.close()
+  const [part] = closed(builder)
   const all = part === undefined ? [] : read(part)
   t.equal(all.length, 5000)
   t.equal(all[4999]?.[0], '4999'.padStart(100, '.'))

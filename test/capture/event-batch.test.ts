@@ -22,7 +22,6 @@ const header: EventBatchHeader = {
   version: eventBatchVersion,
   projectId: 7,
   receivedAtMs: 1714564800000,
-  sentAtMs: null,
   historical: true,
   count: 2,
 }

@@ -1,13 +1,10 @@
 import t from 'tap'
+import type { CaptureReport } from '../../src/capture/capture-append.ts'
 import type { CaptureOutcome, CaptureTask } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
-import {
-  type CaptureReport,
-  captureHandler,
-  clientIpOf,
-  type IntakeOptions,
-} from '../../src/capture/intake.ts'
+import { captureHandler, clientIpOf, type IntakeOptions } from '../../src/capture/intake.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
+import { TurnCapture } from '../../src/capture/turn-capture.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
 import type { Appended, JournalPart, Lane, Position } from '../../src/journal/journal.ts'
@@ -46,7 +43,7 @@ function intake(given: Partial<IntakeOptions> = {}) {
     observer: { captured: (report) => reports.push(report) },
     ...given,
   }
-  return { handle: captureHandler('/batch', options), appended, reports, pooled }
+  return { handle: captureHandler('/batch', options, new TurnCapture(options)), appended, reports, pooled }
 }
 
 const oneEvent = '{"api_key":"phc_known","batch":[{"event":"e","distinct_id":"u"}]}'

@@ -67,7 +67,6 @@ export function makeBatch(input: BatchInput): Bytes {
       version: eventBatchVersion,
       projectId: input.projectId ?? 1,
       receivedAtMs: input.receivedAtMs ?? 1_700_000_000_500,
-      sentAtMs: null,
       historical: input.historical ?? false,
       count: rows.length,
     },

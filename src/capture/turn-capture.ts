@@ -1,0 +1,160 @@
+// The small requests of one turn of the main thread's event loop, captured together: those of one project and lane that
+// come one behind the other are one event batch, one record of the journal, one append and one acknowledgement. All
+// sockets that are ready are read in one turn, so under load that is dozens, and most of what an append costs, here and
+// in every thread behind the journal, it costs once.
+//
+// Promise: a request is answered when its own events are on disk, never later for the company, and stores what it would
+// alone. One that is refused, or fails half way, leaves nothing in the batch and costs nobody else anything. A record
+// is in the journal whole or not at all, so each of its requests is; if it cannot be appended, all of them hear why.
+//
+// A batch ends when it holds enough, when a request comes that may not share it, and when the turn ends: at the same
+// moment the journal sends what was appended to its lanes (turn-end), so a request alone is on its way as soon as if it
+// had been appended at once.
+//
+// Single events of 1.2 KB, processor time of an event against a record each, everything included (Node 20.20, a crowded
+// machine, builds in turn): over 64 connections 0.81 (0.74 to 0.88), over 256 0.77 (0.47 to 0.85).
+
+import { assert } from '../lib/assert.ts'
+import type { Clock } from '../lib/clock.ts'
+import { atTurnEnd } from '../turn-end.ts'
+import { appendCaptured, type CaptureAppendOptions } from './capture-append.ts'
+import type {
+  CapturedRequest,
+  CaptureOutcome,
+  CaptureTask,
+  DropReason,
+  Remark,
+  WarningReason,
+} from './capture-task.ts'
+import { type CaptureTarget, decodeInto } from './decode.ts'
+import { type CaptureFacts, EventCapture } from './event-capture.ts'
+
+/** A batch lets nobody else in when its requests had so much text. The journal's limit for a record counts too. */
+const batchBytesMax = 256 * 1024
+/** Or so many events: half as many as are named to readers of their own writes when they are identity events. */
+const batchEventsMax = 500
+
+export interface TurnCaptureOptions extends CaptureAppendOptions {
+  readonly clock: Clock
+}
+
+/** A request whose events are on their way to the journal with others. */
+export interface JoinedRequest {
+  readonly kind: 'joined'
+  /** Resolves when they are on disk. Errors: those of the journal. */
+  readonly appended: Promise<void>
+  readonly beacon: boolean
+}
+
+/** A batch that is open, and what its requests come to. */
+interface Batch {
+  readonly projectId: number
+  readonly historical: boolean
+  readonly receivedAtMs: number
+  readonly bytesMax: number
+  eventCount: number
+  decompressedBytes: number
+  readonly drops: Remark<DropReason>[]
+  readonly warnings: Remark<WarningReason>[]
+  readonly appended: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export class TurnCapture {
+  readonly #options: TurnCaptureOptions
+  readonly #capture = new EventCapture()
+  readonly #target: CaptureTarget = { open: (facts) => this.#open(facts) }
+  #batch: Batch | null = null
+  /** When the turn began; null until something is received in it. */
+  #receivedAtMs: number | null = null
+
+  constructor(options: TurnCaptureOptions) {
+    this.#options = options
+  }
+
+  /** When the requests of this turn were received, epoch ms. Read once: they were all there when the turn began. */
+  receivedAtMs(): number {
+    if (this.#receivedAtMs === null) {
+      this.#receivedAtMs = this.#options.clock.nowMs()
+      atTurnEnd(() => {
+        this.#receivedAtMs = null
+        this.#endBatch()
+      })
+    }
+    return this.#receivedAtMs
+  }
+
+  /** Decodes one request now. Total. `captured` are those without events to store. */
+  decode(task: CaptureTask): CaptureOutcome | JoinedRequest {
+    const outcome = decodeInto(this.#target, task)
+    if (outcome.kind !== 'captured') return outcome
+    if (outcome.eventCount === 0) return { ...outcome, parts: [] }
+    return this.#join(outcome)
+  }
+
+  /** Begins a request in the batch of the one before, or in a new one. */
+  #open(facts: CaptureFacts): EventCapture {
+    const { project, historical, receivedAtMs } = facts
+    const batch = this.#batch
+    if (
+      batch === null ||
+      batch.projectId !== project.id ||
+      batch.historical !== historical ||
+      batch.receivedAtMs !== receivedAtMs
+    ) {
+      this.#endBatch()
+      this.#capture.openBatch(facts)
+      this.#batch = createBatch(facts)
+    }
+    this.#capture.open(facts)
+    return this.#capture
+  }
+
+  #join({ eventCount, decompressedBytes, drops, warnings, beacon }: CapturedRequest): JoinedRequest {
+    const batch = this.#batch
+    assert(batch !== null, 'a request with events was opened in a batch')
+    batch.eventCount += eventCount
+    batch.decompressedBytes += decompressedBytes
+    batch.drops.push(...drops)
+    batch.warnings.push(...warnings)
+    if (batch.eventCount >= batchEventsMax || batch.decompressedBytes >= batch.bytesMax) this.#endBatch()
+    // One that waited for its key may be the first of its turn.
+    else this.receivedAtMs()
+    return { kind: 'joined', appended: batch.appended, beacon }
+  }
+
+  /** Appends the batch that is open, and settles what its requests wait for. */
+  async #endBatch(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = null
+    if (batch === null || batch.eventCount === 0) return
+    try {
+      await appendCaptured(batch, this.#capture.closeBatch(), this.#options)
+      batch.resolve()
+    } catch (error) {
+      batch.reject(error)
+    }
+  }
+}
+
+function createBatch({ project, historical, receivedAtMs, recordBytesMax }: CaptureFacts): Batch {
+  let resolve = (): void => {}
+  let reject = (_: unknown): void => {}
+  const appended = new Promise<void>((...settle) => {
+    ;[resolve, reject] = settle
+  })
+  return {
+    projectId: project.id,
+    historical,
+    receivedAtMs,
+    bytesMax: Math.min(batchBytesMax, recordBytesMax),
+    eventCount: 0,
+    decompressedBytes: 0,
+    drops: [],
+    warnings: [],
+    appended,
+    resolve,
+    reject,
+  }
+}

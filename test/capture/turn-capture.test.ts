@@ -1,0 +1,335 @@
+import { isDeepStrictEqual } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import type { CaptureReport } from '../../src/capture/capture-append.ts'
+import type { CaptureOutcome, CaptureTask } from '../../src/capture/capture-task.ts'
+import { decodeCapture } from '../../src/capture/decode.ts'
+import { openEventBatch } from '../../src/capture/event-batch.ts'
+import { type JoinedRequest, TurnCapture } from '../../src/capture/turn-capture.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { GeoipFiles } from '../../src/geoip/database.ts'
+import { openJournal } from '../../src/journal/client.ts'
+import type { Journal, JournalPart, Lane } from '../../src/journal/journal.ts'
+import { MemoryJournal } from '../journal/memory-journal.ts'
+import { seededRandom } from '../journal/simulated-disk.ts'
+import { geoipFiles } from './geoip-files.ts'
+import { randomTask } from './random-bodies.ts'
+import { type Captured, now, type Row, rowsOf, task } from './tasks.ts'
+
+interface AppendedRecord {
+  readonly lane: Lane
+  readonly projectId: number
+  readonly receivedAtMs: number
+  readonly rows: Row[]
+}
+
+/** A turn capture in front of `journal`, and what was appended and reported. */
+function turnWorld(journal: Pick<Journal, 'append'> = new MemoryJournal()) {
+  const records: AppendedRecord[] = []
+  const reports: CaptureReport[] = []
+  const clock = { ms: now, nowMs: () => clock.ms, monotonicMs: () => 0 }
+  const turn = new TurnCapture({
+    journal: {
+      append(lane, parts) {
+        for (const part of parts) records.push(recordOf(lane, part))
+        return journal.append(lane, parts)
+      },
+    },
+    observer: { captured: (report) => reports.push(report) },
+    clock,
+  })
+  /** Decodes a request that came now. */
+  const send = (body: unknown, changes: Partial<CaptureTask> = {}) =>
+    turn.decode(task(body, { receivedAtMs: turn.receivedAtMs(), ...changes }))
+  return { turn, send, records, reports, clock }
+}
+
+function recordOf(lane: Lane, { payload, eventCount, dedupKeys }: JournalPart): AppendedRecord {
+  const { projectId, receivedAtMs } = openEventBatch(payload).header
+  if (dedupKeys === null) throw new Error('events have keys')
+  const part = { payload: new Uint8Array(payload), eventCount, identityBornIds: new Uint8Array(0) }
+  const parts = [{ ...part, dedupKeys: new Uint32Array(dedupKeys) }]
+  return { lane, projectId, receivedAtMs, rows: rowsOf({ parts } as Captured) } // rowsOf reads the parts alone
+}
+
+const event = (name: string, fields = {}) => ({ event: name, distinct_id: 'u', ...fields })
+const single = (name: string, fields = {}) => ({ api_key: 'phc_test', ...event(name, fields) })
+const names = ({ rows }: AppendedRecord): string[] => rows.map((row) => row.event)
+const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Resolves when a joined request's events are on disk; throws for a request that did not join. */
+function appended(outcome: CaptureOutcome | JoinedRequest): Promise<void> {
+  if (outcome.kind !== 'joined') throw new Error(`expected joined, got ${outcome.kind}`)
+  return outcome.appended
+}
+
+t.test('requests of one turn are one record, in their order, and one report', async (t) => {
+  const { send, records, reports } = turnWorld()
+  const outcomes = [
+    send(single('a', { uuid: '018f3c29-0000-7000-8000-000000000001' })),
+    send(
+      { api_key: 'phc_test', batch: [event('b'), { event: 'dropped' }, event('c')] },
+      { query: 'beacon=1' },
+    ),
+    send([single('d'), single('a', { uuid: '018f3c29-0000-7000-8000-000000000001' })]),
+  ]
+  t.same(records, [])
+  t.match(outcomes, [{ beacon: false }, { beacon: true }, { beacon: false }])
+  await Promise.all(outcomes.map(appended))
+  t.same(records.map(names), [['a', 'b', 'c', 'd', 'a']])
+  t.equal(reports.length, 1)
+  t.match(reports[0], {
+    projectId: 1,
+    eventCount: 5,
+    duplicateCount: 1,
+    historical: false,
+    drops: [{ reason: 'distinct_id_missing', count: 1 }],
+  })
+  await appended(send(single('e')))
+  t.same(records.map(names), [['a', 'b', 'c', 'd', 'a'], ['e']], 'the next turn is another record')
+})
+
+t.test('nobody is answered before the record is on disk', async (t) => {
+  const settled: string[] = []
+  const release: (() => void)[] = []
+  const memory = new MemoryJournal()
+  const { send, reports } = turnWorld({
+    async append(lane, parts) {
+      await new Promise<void>((resolve) => release.push(resolve))
+      return memory.append(lane, parts)
+    },
+  })
+  const all = ['a', 'b'].map((name) => appended(send(single(name))).then(() => settled.push(name)))
+  t.match(send({ api_key: 'phc_test', batch: [{ event: 'no id' }] }), { kind: 'captured', parts: [] })
+  await turnEnd()
+  await turnEnd()
+  t.same([settled, reports.length], [[], 0])
+  release[0]?.()
+  await Promise.all(all)
+  t.same([settled, reports.length], [['a', 'b'], 1])
+})
+
+t.test('a bad request costs only itself', async (t) => {
+  const { send, records, reports } = turnWorld()
+  const bad: [code: string, body: unknown, changes?: Partial<CaptureTask>][] = [
+    [
+      'payload_unparseable',
+      '{"api_key":"phc_test","batch":[{"event":"lost","distinct_id":"u"},{"event":"lost",]}',
+    ],
+    ['payload_unparseable', single('lost', { uuid: 'no uuid' })],
+    ['payload_unparseable', single('lost', { properties: 5 })],
+    ['payload_unhydratable', { api_key: 'phc_test', distinct_id: 'lost' }],
+    ['cookieless_mode_invalid', single('lost', { properties: { $cookieless_mode: 'x' } })],
+    ['api_key_invalid', { ...single('lost'), api_key: 'phx_personal' }],
+    ['api_key_missing', event('lost')],
+    ['unknown_key', { ...single('lost'), api_key: 'phc_nobody' }],
+    ['payload_missing', ''],
+    ['payload_undecodable', single('lost'), { body: new Uint8Array([0x7b, 0xff, 0x7d]) }],
+    ['body_too_large', '', { body: new Uint8Array(gzipSync(' '.repeat(100_000))) }],
+  ]
+  const small = { ...task('').limits, decompressedBytesMax: 64 * 1024 }
+  const good = [appended(send(single('0')))]
+  for (const [index, [code, body, changes]] of bad.entries()) {
+    const outcome = send(body, { limits: small, ...changes })
+    t.equal(outcome.kind === 'refused' ? outcome.code : outcome.kind, code, `${index}`)
+    t.match(send({ ...single('over'), api_key: 'phc_over' }), { kind: 'captured', parts: [] })
+    good.push(appended(send(single(`${index + 1}`))))
+  }
+  await Promise.all(good)
+  t.same(records.map(names), [Array.from({ length: bad.length + 1 }, (_, index) => `${index}`)])
+  t.match(reports, [{ eventCount: bad.length + 1, drops: [] }])
+})
+
+t.test('a turn of nothing but refusals appends nothing', async (t) => {
+  const { send, records, reports } = turnWorld()
+  send(single('lost', { uuid: 'no uuid' }))
+  await turnEnd()
+  t.same([records, reports], [[], []])
+  await appended(send(single('a')))
+  t.same(records.map(names), [['a']])
+})
+
+t.test('projects and lanes do not share a record', async (t) => {
+  const { send, records, reports } = turnWorld()
+  const past = { historical_migration: true }
+  const all = [
+    send(single('a')),
+    send({ ...single('b'), api_key: 'phc_private' }),
+    send({ api_key: 'phc_private', ...past, batch: [event('c')] }),
+    send({ api_key: 'phc_private', ...past, batch: [event('d')] }),
+    send(single('e')),
+    send(single('f')),
+  ]
+  await Promise.all(all.map(appended))
+  t.same(
+    records.map((record) => [record.lane, record.projectId, ...names(record)]),
+    [
+      ['realtime', 1, 'a'],
+      ['realtime', 2, 'b'],
+      ['historical', 2, 'c', 'd'],
+      ['realtime', 1, 'e', 'f'],
+    ],
+  )
+  t.equal(reports.length, 4)
+})
+
+t.test('a record that holds enough takes no more, in bytes and in events', async (t) => {
+  const sized = (bytes: number): string => {
+    const body = JSON.stringify(single('a'))
+    return body + ' '.repeat(bytes - body.length)
+  }
+  const { send, records } = turnWorld()
+  const kib = (count: number): number => count * 1024
+  for (const bytes of [kib(128), kib(128) - 1, 100, kib(256), 100]) send(sized(bytes))
+  await turnEnd()
+  t.same(
+    records.map(({ rows }) => rows.length),
+    [3, 1, 1],
+  )
+  records.length = 0
+  const many = (count: number) => ({ api_key: 'phc_test', batch: Array(count).fill(event('a')) })
+  for (const count of [250, 249, 1, 500, 499, 700, 1]) send(many(count))
+  await turnEnd()
+  t.same(
+    records.map(({ rows }) => rows.length),
+    [500, 500, 1199, 1],
+  )
+  records.length = 0
+  const limits = { ...task('').limits, recordBytesMax: 200 }
+  for (const bytes of [100, 100, 199, 100, 100]) send(sized(bytes), { limits })
+  await turnEnd()
+  t.same(
+    records.map(({ rows }) => rows.length),
+    [2, 2, 1],
+  )
+})
+
+t.test(
+  'all requests of a record hear why it cannot be appended, and the next turn is not concerned',
+  async (t) => {
+    const memory = new MemoryJournal()
+    let isFull = true
+    const append: Journal['append'] = (...call) => {
+      if (isFull) return Promise.reject(new ServiceError('journal_full', { detail: 'no room' }))
+      return memory.append(...call)
+    }
+    const { send, records, reports } = turnWorld({ append })
+    const all = ['a', 'b', 'c'].map((name) => appended(send(single(name))))
+    for (const one of all) await t.rejects(one, { code: 'journal_full', detail: 'no room' })
+    t.same(reports, [])
+    isFull = false
+    await appended(send(single('d')))
+    t.same(names(records.at(-1)!), ['d'])
+  },
+)
+
+t.test('a journal that closes in the middle of a turn leaves nobody without an answer', async (t) => {
+  const journal = await openJournal({ dir: t.testdir(), quarantineDir: t.testdir(), freeBytesMin: 0 })
+  const { send } = turnWorld(journal)
+  const sent = ['a', 'b'].map((name) => appended(send(single(name))))
+  await turnEnd()
+  const late = ['c', 'd'].map((name) => appended(send(single(name))))
+  const answers = Promise.allSettled([...sent, ...late])
+  await journal.close()
+  const stopping = { status: 'rejected', reason: { code: 'stopping' } }
+  t.match(await answers, [{ status: 'fulfilled' }, { status: 'fulfilled' }, stopping, stopping])
+})
+
+t.test(
+  'requests of a turn were received when it began; one that waited for its key keeps its time',
+  async (t) => {
+    const { turn, send, records, clock } = turnWorld()
+    const waiting = task(single('waited'), { receivedAtMs: turn.receivedAtMs() })
+    await turnEnd()
+    clock.ms = now + 10
+    send(single('a'))
+    clock.ms = now + 20
+    send(single('b'))
+    turn.decode(waiting)
+    send(single('c'))
+    await turnEnd()
+    send(single('d'))
+    await turnEnd()
+    t.same(
+      records.map((record) => [record.receivedAtMs - now, ...names(record)]),
+      [
+        [10, 'a', 'b'],
+        [0, 'waited'],
+        [10, 'c'],
+        [20, 'd'],
+      ],
+    )
+  },
+)
+
+t.test('a request that waited for its key may be the only one of its turn', async (t) => {
+  const { turn, records } = turnWorld()
+  await appended(turn.decode(task(single('a'))))
+  t.same(records.map(names), [['a']])
+})
+
+/** The rows of a record, without the ids that are drawn anew each time, and the spaces that an edit may drop. */
+function comparable({ projectId, rows }: Pick<AppendedRecord, 'projectId' | 'rows'>) {
+  return rows.map((row) => {
+    const uuid = row.dedupKey.some((word) => word > 0) ? row.uuid : ''
+    return { projectId, ...row, uuid, properties: JSON.parse(row.properties) }
+  })
+}
+
+/** Reasons, counts and samples, in an order that does not tell how many requests they are of. */
+function remarksOf({ drops, warnings }: Pick<CaptureReport, 'drops' | 'warnings'>): string[] {
+  return [...drops, ...warnings].map((remark) => JSON.stringify(remark))
+}
+
+/** What a request stores that was decoded alone. */
+function storedAlone(outcome: Captured) {
+  return comparable({ projectId: outcome.projectId, rows: rowsOf(outcome) })
+}
+
+/** A request that may be of another project or lane, or end too early. */
+function randomRequest(random: () => number, seed: number, geoip: GeoipFiles): CaptureTask {
+  const request = randomTask(seed, geoip)
+  let text = Buffer.from(request.body).toString()
+  if (random() < 0.2) text = text.replace(/^\{/, '{"historical_migration":true,')
+  if (random() < 0.1) text = text.replace('"phc_test"', random() < 0.5 ? '"phc_over"' : '"phc_nobody"')
+  if (random() < 0.1) text = text.slice(0, random() * text.length)
+  const limits = random() < 0.7 ? task('').limits : request.limits
+  const query = random() < 0.2 ? 'beacon=1' : ''
+  return { ...request, body: new Uint8Array(Buffer.from(text)), query, limits }
+}
+
+t.test('a random mix of requests stores and answers what each of them would alone', async (t) => {
+  const geoip = geoipFiles(t)
+  const counts = { joined: 0, appends: 0 }
+  for (let seed = 0; seed < 8; seed++) {
+    const random = seededRandom(seed)
+    const world = turnWorld()
+    const alone: Captured[] = []
+    for (let index = 0; index < 12; index++) {
+      const request = randomRequest(random, seed * 12 + index, geoip)
+      const found = world.turn.decode({ ...request, body: request.body.slice() })
+      const expected = decodeCapture({ ...request, body: request.body.slice() })
+      if (found.kind === 'joined') {
+        counts.joined++
+        t.match(expected, { kind: 'captured', beacon: found.beacon }, `seed ${seed}`)
+        alone.push(expected as Captured) // the line before says so
+      } else t.same(found, expected, `seed ${seed}`)
+    }
+    await turnEnd()
+    await turnEnd()
+    counts.appends += world.reports.length
+    for (const lane of ['realtime', 'historical'] as const) {
+      const expected = alone.filter(({ historical }) => historical === (lane === 'historical'))
+      const records = world.records.filter((record) => record.lane === lane)
+      const reports = world.reports.filter(({ historical }) => historical === (lane === 'historical'))
+      const isSame = isDeepStrictEqual(records.flatMap(comparable), expected.flatMap(storedAlone))
+      t.ok(isSame, `rows of seed ${seed}, ${lane}`)
+      t.same(
+        reports.flatMap(remarksOf).sort(),
+        expected.flatMap(remarksOf).sort(),
+        `remarks of seed ${seed}, ${lane}`,
+      )
+    }
+  }
+  t.ok(counts.joined > 40 && counts.appends < 0.8 * counts.joined, JSON.stringify(counts))
+})
