@@ -22,8 +22,11 @@ export function idsToLoad(inputs: readonly StepInput[]): IdsToLoad[] {
   const byProject = new Map<number, ProjectIds>()
   for (const input of inputs) {
     const projectId = input.kind === 'events' ? input.batch.header.projectId : input.projectId
-    const ids = byProject.get(projectId) ?? new ProjectIds(projectId)
-    byProject.set(projectId, ids)
+    let ids = byProject.get(projectId)
+    if (ids === undefined) {
+      ids = new ProjectIds(projectId)
+      byProject.set(projectId, ids)
+    }
     if (input.kind === 'delete_person') ids.personUuids.add(input.personUuid)
     if (input.kind !== 'events') continue
     for (const { kind, distinctId, digest, hasGroups, otherId, group } of input.operations) {
