@@ -19,6 +19,11 @@ import {
 
 const stagingBytes = 1024 * 1024
 const copiedBytesMax = 32 * 1024
+/**
+ * Keys whose slots in the window are loaded together: few enough to stay in the first cache. Node 20, ns a key of 1,000
+ * in a row, caches taken by other work: 495 → 272 in a window of 3 million keys, 724 → 534 in one that is full.
+ */
+const touchedKeys = 64
 
 const codeOf: Record<RecordKind, 1 | 2> = { events: kindCodes.events, command: kindCodes.command }
 
@@ -83,6 +88,7 @@ export class FrameGroup {
     let hasKeys = false
     if (keys !== null) {
       for (let event = 0; event < eventCount; event++) {
+        if (event % touchedKeys === 0) window.touch(keys, event, Math.min(eventCount, event + touchedKeys))
         const low = keys[2 * event]!
         const high = keys[2 * event + 1]!
         if (low === 0 && high === 0) continue

@@ -32,6 +32,7 @@ class PlainWindow {
 const word = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0x400, 0x800, 0xffffffff, 0x80000000))
 const action = fc.oneof(
   { weight: 20, arbitrary: fc.record({ kind: fc.constant('add' as const), low: word, high: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('touch' as const), count: fc.nat(70) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('commit' as const, 'rollback' as const) }) },
 )
 
@@ -43,6 +44,8 @@ t.test('answers as a plain list does, through any history of adds, commits and r
       for (const one of actions) {
         if (one.kind === 'add') {
           if (window.seenOrAdd(one.low, one.high) !== plain.seenOrAdd(one.low, one.high)) return false
+        } else if (one.kind === 'touch') {
+          window.touch(new Uint32Array(2 * one.count + 2).fill(one.count), 1, one.count + 1)
         } else if (one.kind === 'commit') {
           window.commit(window.added)
           plain.commit()
@@ -84,5 +87,6 @@ t.test('keeps exactly as many keys as it is told', async (t) => {
 
 t.test('remembers nothing when the window is empty', async (t) => {
   const window = new DedupWindow(0)
+  window.touch(Uint32Array.of(1, 1), 0, 1)
   t.same([window.seenOrAdd(1, 1), window.seenOrAdd(1, 1)], [false, false])
 })
