@@ -301,7 +301,7 @@ function randomRequest(random: () => number, seed: number, geoip: GeoipFiles): C
 t.test('a random mix of requests stores and answers what each of them would alone', async (t) => {
   const geoip = geoipFiles(t)
   const counts = { joined: 0, appends: 0 }
-  for (let seed = 0; seed < 8; seed++) {
+  for (let seed = 0; seed < 5; seed++) {
     const random = seededRandom(seed)
     const world = turnWorld()
     const alone: Captured[] = []
@@ -331,5 +331,5 @@ t.test('a random mix of requests stores and answers what each of them would alon
       )
     }
   }
-  t.ok(counts.joined > 40 && counts.appends < 0.8 * counts.joined, JSON.stringify(counts))
+  t.ok(counts.joined > 25 && counts.appends < 0.8 * counts.joined, JSON.stringify(counts))
 })
