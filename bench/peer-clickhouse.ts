@@ -26,15 +26,20 @@ export const openClickhouse: OpenPeer = async (folder, core, requests) => {
     `--config-file=${join(folder, 'config.xml')}`,
   ])
   const child = spawn(command!, args, { stdio: 'ignore' })
-  await waitFor('ClickHouse answers', startMsMax, async () => {
-    if (child.exitCode !== null) throw new Error(`ClickHouse ended with code ${child.exitCode}`)
-    return await query(port, 'select 1').catch(() => null)
-  })
-  await query(
-    port,
-    `create table event (uuid String, event String, distinct_id String, timestamp String, properties String)
-     engine = MergeTree order by (event, distinct_id, timestamp)`,
-  )
+  try {
+    await waitFor('ClickHouse answers', startMsMax, async () => {
+      if (child.exitCode !== null) throw new Error(`ClickHouse ended with code ${child.exitCode}`)
+      return await query(port, 'select 1').catch(() => null)
+    })
+    await query(
+      port,
+      `create table event (uuid String, event String, distinct_id String, timestamp String, properties String)
+       engine = MergeTree order by (event, distinct_id, timestamp)`,
+    )
+  } catch (error) {
+    await end(child) // nobody else knows of it
+    throw error
+  }
   const bodies = insertRequests(requests)
   return {
     name: 'ClickHouse, JSONEachRow',

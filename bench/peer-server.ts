@@ -98,7 +98,8 @@ async function take(store: Store, request: IncomingMessage, response: ServerResp
 const [kind, place] = process.argv.slice(2)
 if (process.send !== undefined && place !== undefined) {
   const store = await (kind === 'duckdb' ? openDuckdb(place) : openPostgres(place))
-  const server = createServer((request, response) => {
+  // Beside others, a connection may have no turn for longer than Node's five seconds.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     take(store, request, response).catch(() => response.writeHead(500).end())
   })
   server.listen(0, '127.0.0.1', () => {

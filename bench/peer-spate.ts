@@ -16,7 +16,16 @@ export const openSpate: OpenPeer = async (folder, core, { capture }) => {
     logPath: join(folder, 'server.log'),
     core,
   })
-  await server.accepting()
+  const close = async (): Promise<void> => {
+    await server.kill()
+    await killEmbeddedPostgres(server.dataDir)
+  }
+  try {
+    await server.accepting()
+  } catch (error) {
+    await close() // nobody else knows of it
+    throw error
+  }
   return {
     name: 'Spate',
     ack: 'in the journal and on disk (fsync); events and persons follow',
@@ -34,10 +43,7 @@ export const openSpate: OpenPeer = async (folder, core, { capture }) => {
       await server.stop()
       return await countEvents(join(server.dataDir, 'events.duckdb'))
     },
-    close: async () => {
-      await server.kill()
-      await killEmbeddedPostgres(server.dataDir)
-    },
+    close,
   }
 }
 
