@@ -22,6 +22,8 @@ import type { Tally } from './tally.ts'
 
 const trimmedDetail = 'properties over 512 KiB were removed, the largest first'
 const refusedDetail = 'the event would have made the properties larger than 640 KiB'
+/** Of a person: the event that made it. */
+const creatorKey = '$creator_event_uuid'
 
 export class EventsFold {
   readonly #project: ProjectDraft
@@ -103,11 +105,11 @@ export class EventsFold {
     const properties = new Map<string, string>()
     const creator = `"${formatUuid(batch.uuids, operation.index * 16)}"`
     for (const [key, value] of [...update.setOnce, ...update.set]) properties.set(key, canonicalJson(value))
-    properties.set('$creator_event_uuid', creator)
+    properties.set(creatorKey, creator)
     const bytes = propertiesBytes(properties)
     if (bytes > propertiesBytesMax) {
       properties.clear()
-      properties.set('$creator_event_uuid', creator)
+      properties.set(creatorKey, creator)
       this.#warn(operation, 'person_properties_too_large', refusedDetail)
     } else if (bytes > propertiesTrimBytes) {
       trimProperties(properties)
@@ -156,8 +158,12 @@ export class EventsFold {
   }
 }
 
-/** Whether a person was born with all properties that its event sets. */
-function hasAll({ properties }: DraftPerson, { set, setOnce }: PersonUpdate): boolean {
+/**
+ * Whether a person was born with all properties that its event sets. What the event says of its creator it was not
+ * born with, but gets from the next such event.
+ */
+function hasAll({ properties }: DraftPerson, { set, setOnce, unset }: PersonUpdate): boolean {
+  if (set.has(creatorKey) || unset.includes(creatorKey)) return false
   return [...set.keys(), ...setOnce.keys()].every((key) => properties.has(key))
 }
 

@@ -114,6 +114,18 @@ t.test('what was seen before a change means a change after it', async (t) => {
   t.match(store.person('user-1'), { version: 4, properties: { value: 'a' } })
 })
 
+t.test('what the event that makes a person says of its creator holds when it comes again', async (t) => {
+  const creatorAfter = (said: object): unknown => {
+    const store = new MemoryStore()
+    for (const n of [1, 2, 3]) store.send([event(said, { event: '$identify', uuid: uuidOf(n) })])
+    const { properties, version } = store.person('user-1') ?? {}
+    return [properties, version]
+  }
+  t.same(creatorAfter({ $set: { $creator_event_uuid: 'x' } }), [{ $creator_event_uuid: 'x' }, 1])
+  t.same(creatorAfter({ $unset: ['$creator_event_uuid'], $set: { a: 1 } }), [{ a: 1 }, 1])
+  t.same(creatorAfter({ $set_once: { $creator_event_uuid: 'x' } }), [{ $creator_event_uuid: uuidOf(1) }, 0])
+})
+
 t.test('a group type named in a step that failed is named again', async (t) => {
   const store = new MemoryStore()
   store.send([event({ $set: { a: 1 } })])

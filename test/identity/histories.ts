@@ -33,7 +33,9 @@ const value = fc.constantFrom<unknown>(
   true,
   0.5,
 )
-const personKey = fc.constantFrom('k', 'm', '$browser', '$os', '$os_name', 'utm_source', '$initial_browser')
+const personKey = fc.constantFrom(
+  ...['k', 'm', '$browser', '$os', '$os_name', 'utm_source', '$initial_browser', '$creator_event_uuid'],
+)
 const personObject = fc.dictionary(personKey, value, { maxKeys: 3 })
 const unset = fc.oneof(fc.array(personKey, { maxLength: 2 }), personObject)
 const rarely = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { freq: 3, nil: undefined })
