@@ -84,7 +84,7 @@ export interface EncodedPart {
   readonly eventCount: number
   /** Two words of hash an event over (project, uuid, event, distinct_id); both 0 for a uuid of our own making. */
   readonly dedupKeys: Uint32Array<ArrayBuffer>
-  /** Born ids of its identity events, 16 bytes each; of the first thousand, when there are more. */
+  /** Born ids of its identity events, 16 bytes each; of the first 1,500, when there are more. */
   readonly identityBornIds: Bytes
 }
 

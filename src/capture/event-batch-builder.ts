@@ -33,8 +33,11 @@ export interface BatchFacts {
 /** Memory an arena keeps between batches. */
 const arenaKeptBytes = 16 * 1024 * 1024
 
-/** Whose identity events are named to the main thread. Who sends more at once is importing. */
-const identityEventsMax = 1000
+/**
+ * Identity events of a part that are named to the main thread: a thousand of a request, as who sends more at once is
+ * importing, and all of the smaller ones before it in its batch (turn-capture).
+ */
+const identityEventsMax = 1500
 const noBytes = new Uint8Array(0)
 
 /** What an event takes beside its texts: uuid, born id, timestamp, digest, flags, and its places at most. */

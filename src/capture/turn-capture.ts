@@ -32,7 +32,10 @@ import { type CaptureFacts, EventCapture } from './event-capture.ts'
 
 /** A batch lets nobody else in when its requests had so much text. The journal's limit for a record counts too. */
 const batchBytesMax = 256 * 1024
-/** Or so many events: half as many as are named to readers of their own writes when they are identity events. */
+/**
+ * Or so many events. When they are identity events they are named to readers of their own writes, with a thousand more
+ * of the request that comes last: event-batch-builder names so many of a part.
+ */
 const batchEventsMax = 500
 
 export interface TurnCaptureOptions extends CaptureAppendOptions {

@@ -41,7 +41,7 @@ function read(part: EncodedPart) {
   ])
 }
 
-t.test('names the identity events of each part, the first thousand of them', async (t) => {
+t.test('names the identity events of each part, the first 1,500 of them', async (t) => {
   const builder = new EventBatchBuilder()
   builder.open({ ...facts, recordBytesMax: 1_000_000 })
   const addFlagged = (bornId: number, flags: number): void => {
@@ -55,8 +55,8 @@ t.test('names the identity events of each part, the first thousand of them', asy
   addFlagged(4, EventFlag.identity | EventFlag.clientUuid)
   t.same([...closed(builder)[0]!.identityBornIds], [...Array(16).fill(2), ...Array(16).fill(4)])
   builder.open({ ...facts, recordBytesMax: 1_000_000 })
-  for (let index = 0; index < 1001; index++) addFlagged(5, EventFlag.identity)
-  t.equal(closed(builder)[0]!.identityBornIds.length, 16_000)
+  for (let index = 0; index < 1501; index++) addFlagged(5, EventFlag.identity)
+  t.equal(closed(builder)[0]!.identityBornIds.length, 24_000)
 })
 
 t.test('cuts a part before it outgrows a record', async (t) => {

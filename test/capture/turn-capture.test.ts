@@ -204,6 +204,21 @@ t.test('a record that holds enough takes no more, in bytes and in events', async
   )
 })
 
+t.test('company takes from nobody that his identity events are named', async (t) => {
+  const { send, reports } = turnWorld()
+  const many = (prefix: string, count: number) => ({
+    api_key: 'phc_test',
+    batch: Array.from({ length: count }, (_, index) =>
+      event('$identify', { distinct_id: `${prefix}${index}` }),
+    ),
+  })
+  await Promise.all([many('a', 499), many('b', 1000)].map((body) => appended(send(body))))
+  t.same(
+    reports.map(({ identityBornIds }) => identityBornIds.length / 16),
+    [1499],
+  )
+})
+
 t.test(
   'all requests of a record hear why it cannot be appended, and the next turn is not concerned',
   async (t) => {
