@@ -28,8 +28,8 @@ export function pinned(core: number | null, command: readonly string[]): readonl
 }
 
 /**
- * Keeps this process, which generates the load itself, on `core` while `body` runs. Threads that are there already keep
- * to it too: garbage is collected by some.
+ * Keeps this process on `core` while `body` runs: it generates the load itself, or looks on. Threads that are there
+ * already keep to it too: garbage is collected by some.
  */
 export async function onCore<T>(core: number | null, body: () => Promise<T>): Promise<T> {
   if (core === null) return await body()
