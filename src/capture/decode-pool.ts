@@ -4,7 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { FixedQueue, Piscina } from 'piscina'
 import { ServiceError } from '../errors.ts'
-import { formatBytes } from '../lib/bytes.ts'
+import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
 import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
 
 /** Bodies that wait or are being decoded, as sent. An empty pool admits one body of any legal size. */
@@ -45,7 +45,7 @@ export function openDecodePool(threadCount: number): DecodePool {
         throw new ServiceError('capture_overloaded', { detail, retryAfterSeconds: 1 })
       }
       queuedBytes += size
-      const body = task.body.buffer.byteLength === size ? task.body : task.body.slice()
+      const body = ownsItsBuffer(task.body) ? task.body : task.body.slice()
       try {
         // The thread's only export is decodeCapture, which returns a CaptureOutcome.
         return (await pool.run({ ...task, body }, { transferList: [body.buffer] })) as CaptureOutcome

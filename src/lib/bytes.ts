@@ -3,6 +3,11 @@
 /** A view on memory that may be transferred to another thread, hence never a SharedArrayBuffer. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
+/** True when `view` shows all of its memory: nobody else stands there who would lose it when it is moved or freed. */
+export function ownsItsBuffer(view: ArrayBufferView): boolean {
+  return view.byteLength === view.buffer.byteLength
+}
+
 /** Rounds `size` up to the next multiple of 8. */
 export function alignTo8(size: number): number {
   return (size + 7) & ~7

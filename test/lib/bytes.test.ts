@@ -1,8 +1,14 @@
 import t from 'tap'
-import { alignTo8, copyBytes, formatBytes } from '../../src/lib/bytes.ts'
+import { alignTo8, copyBytes, formatBytes, ownsItsBuffer } from '../../src/lib/bytes.ts'
 
 t.test('rounds a size up to the next multiple of 8', async (t) => {
   t.same([0, 1, 7, 8, 9].map(alignTo8), [0, 8, 8, 8, 16])
+})
+
+t.test('tells a view on all of its memory from one beside others', async (t) => {
+  const bytes = new Uint8Array(16)
+  const views = [bytes, bytes.subarray(0), new Uint32Array(4), bytes.subarray(1), bytes.subarray(0, 15)]
+  t.same(views.map(ownsItsBuffer), [true, true, true, false, false])
 })
 
 t.test('copies a stretch, short or long, and nothing beside it', async (t) => {
