@@ -6,7 +6,7 @@ import type { CaptureOutcome, CaptureTask } from '../../src/capture/capture-task
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { decodePieces, isForPieces } from '../../src/capture/decode-pieces.ts'
 import { alikeBodyText, bodyText, eventText } from './event-text.ts'
-import { now, rowsOf, task } from './tasks.ts'
+import { comparableRow, now, rowsOf, task } from './tasks.ts'
 
 const head = '{"api_key":"phc_test","historical_migration":true,"batch":['
 const event = '{"event":"e","distinct_id":"u","properties":{"a":"é\\u0000😀\\ud83d\\ude00\\ud83d","b":12}}'
@@ -19,16 +19,12 @@ function packed(text: string | Uint8Array, changes: Partial<CaptureTask> = {}): 
   return task('', { body, limits: small, ...changes })
 }
 
-/** An outcome without the ids that are drawn anew each time. */
 function comparable(outcome: CaptureOutcome | null) {
   if (outcome?.kind !== 'captured') return outcome
   const { parts, ...facts } = outcome
-  const rows = rowsOf(outcome).map((row) =>
-    row.dedupKey.some((word) => word > 0) ? row : { ...row, uuid: '' },
-  )
   return {
     ...facts,
-    rows,
+    rows: rowsOf(outcome).map(comparableRow),
     sizes: parts.map(({ eventCount, identityBornIds }) => [eventCount, identityBornIds]),
   }
 }

@@ -14,7 +14,7 @@ import { MemoryJournal } from '../journal/memory-journal.ts'
 import { seededRandom } from '../journal/simulated-disk.ts'
 import { geoipFiles } from './geoip-files.ts'
 import { randomTask } from './random-bodies.ts'
-import { type Captured, now, type Row, rowsOf, task } from './tasks.ts'
+import { type Captured, comparableRow, now, type Row, rowsOf, task } from './tasks.ts'
 
 interface AppendedRecord {
   readonly lane: Lane
@@ -283,12 +283,8 @@ t.test('a request that waited for its key may be the only one of its turn', asyn
   t.same(records.map(names), [['a']])
 })
 
-/** The rows of a record, without the ids that are drawn anew each time, and the spaces that an edit may drop. */
 function comparable({ projectId, rows }: Pick<AppendedRecord, 'projectId' | 'rows'>) {
-  return rows.map((row) => {
-    const uuid = row.dedupKey.some((word) => word > 0) ? row.uuid : ''
-    return { projectId, ...row, uuid, properties: JSON.parse(row.properties) }
-  })
+  return rows.map((row) => ({ projectId, ...comparableRow(row) }))
 }
 
 /** Reasons, counts and samples, in an order that does not tell how many requests they are of. */

@@ -16,7 +16,9 @@ async function worldWithHour(t: Parameters<typeof openExportsWorld>[0]): Promise
   return world
 }
 
-function waitForever(_chunk: StagedChunk, signal: AbortSignal): Promise<void> {
+/** As a destination does that is asked for something while it, or before it, is told to stop. */
+async function waitForever(_chunk: StagedChunk, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
 
