@@ -3,7 +3,7 @@
 import { isServiceError } from '../errors.ts'
 import { isSameBytes } from '../lib/bytes.ts'
 import { Field, Property } from './event-keys.ts'
-import { scanEvent } from './event-scan.ts'
+import { nextEvent, scanAlike, scanEvent } from './event-scan.ts'
 import { closeBracket, comma, quote } from './json-bytes.ts'
 import { fail, type Scan, skipSpace } from './scan.ts'
 import { findEntry, hasSpan, keepRecord, type SpanTape } from './span-tape.ts'
@@ -33,6 +33,12 @@ export function scanElements(
   if (scan.bytes[place] === closeBracket) return place + 1
   let hasRoom = true
   for (;;) {
+    if (hasRoom && agreement === null) {
+      const count = scanAlike(scan, tape, place)
+      cursor.count += count
+      if (count > 0) place = nextEvent(tape)
+      if (count > 0 && scan.bytes[place] === closeBracket) return place + 1
+    }
     if (!hasRoom && cursor.resumeAt < 0) cursor.resumeAt = place
     place = scanEvent(scan, tape, place)
     if (agreement !== null) noteKey(agreement, scan, tape)
@@ -50,6 +56,13 @@ export function scanMoreElements(scan: Scan, tape: SpanTape, cursor: ElementsCur
   let place = cursor.resumeAt
   scan.lastEscape = -1
   for (let hasRoom = true; hasRoom; hasRoom = keepRecord(tape)) {
+    if (scanAlike(scan, tape, place) > 0) {
+      place = nextEvent(tape)
+      if (scan.bytes[place] === closeBracket) {
+        cursor.resumeAt = -1
+        return
+      }
+    }
     place = skipSpace(scan, scanEvent(scan, tape, place))
     if (scan.bytes[place] === closeBracket) {
       cursor.resumeAt = -1
@@ -74,6 +87,10 @@ export function scanPiece(scan: Scan, tape: SpanTape): ScannedPiece {
   let place = 0
   try {
     for (;;) {
+      if (scanAlike(scan, tape, place) > 0) {
+        place = nextEvent(tape)
+        if (scan.bytes[place] === closeBracket) return { kind: 'end', place }
+      }
       const end = skipSpace(scan, scanEvent(scan, tape, place))
       const isLast = scan.bytes[end] === closeBracket
       if (!isLast && scan.bytes[end] !== comma) fail(scan, end, 'a comma or the end')

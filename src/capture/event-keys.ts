@@ -2,6 +2,7 @@
 // of an event's properties. Everything else is copied without being looked at.
 
 import { buildKeyIndex, type KeyIndex } from './key-index.ts'
+import { batchField, propertiesField } from './run-layout.ts'
 
 /** Keys of an event and of the envelope, by their JSON names. */
 export const Field = {
@@ -9,7 +10,7 @@ export const Field = {
   distinct_id: 1,
   $distinct_id: 2,
   uuid: 3,
-  properties: 4,
+  properties: propertiesField,
   timestamp: 5,
   offset: 6,
   $set: 7,
@@ -18,7 +19,7 @@ export const Field = {
   api_key: 10,
   token: 11,
   $token: 12,
-  batch: 13,
+  batch: batchField,
   historical_migration: 14,
   sent_at: 15,
 } as const

@@ -14,7 +14,7 @@ import {
   strangeHead,
 } from './key-heads.ts'
 import { findEscapedKey, findKey, sampleKey } from './key-index.ts'
-import { passRun } from './known-run.ts'
+import { isCut, passEventRun, passRun } from './known-run.ts'
 import { fail, type Scan, skipColon, skipSpace, skipString, skipValue } from './scan.ts'
 import {
   addSpan,
@@ -41,6 +41,44 @@ export function scanEvent(scan: Scan, tape: SpanTape, at: number): number {
   if (scan.deepest > eventDepthMax) mark(tape, EventMark.tooDeep)
   endRecord(tape, end)
   return end
+}
+
+/**
+ * Scans events of an array from `at` on, where one begins, as far as they are like earlier ones and the tape has room
+ * for one more, and keeps their records. Returns how many; `nextEvent` says where the next begins, or the array ends.
+ */
+export function scanAlike(scan: Scan, tape: SpanTape, at: number): number {
+  const { fieldHeads, propertyHeads, run } = tape
+  if (run.passes === null || fieldHeads.isFull || propertyHeads.isFull) return 0
+  const { left } = run
+  let count = 0
+  let place = at
+  do {
+    const passed = passEventRun(run, run.passes, scan, place, (tape.generation + 1) | 0, tape.used)
+    tape.generation = left[6]!
+    if (passed === 0) break
+    count += passed
+    place = left[1]!
+    tape.used = left[2]!
+    tape.top = tape.used
+    tape.propertyCount = left[3]!
+    scan.deepest = 0
+    notePassed(scan, left)
+  } while (isCut(run, scan, place))
+  return count
+}
+
+/** Where the event begins that follows those of `scanAlike`, or the array ends. */
+export function nextEvent({ run }: SpanTape): number {
+  return run.left[1]!
+}
+
+/** Notes what the scan is told of a text that was passed in a run. */
+function notePassed(scan: Scan, left: Int32Array): void {
+  if (left[5]! > scan.deepest) scan.deepest = left[5]!
+  if (left[4]! < 0) return
+  scan.lastEscape = left[4]!
+  scan.hasEscapes = true
 }
 
 /** Scans the event object at `at`. */
@@ -85,7 +123,7 @@ export function findField(scan: Scan, start: number, end: number): number {
 /** Scans the properties object at `at`: most members in runs, and here the one that ends a run. */
 function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
   const { propertyHeads: heads, generation, run } = tape
-  const { pass, left } = run
+  const { passes, left } = run
   const { bytes } = scan
   openHeads(heads)
   if (scan.deepest < 2) scan.deepest = 2
@@ -94,8 +132,9 @@ function scanProperties(scan: Scan, tape: SpanTape, at: number): number {
   let head = noHead
   for (; ; count++) {
     let next = noHead
-    if (pass !== null) {
-      next = passRun(run, pass, scan, head, place, generation, tape.top)
+    if (passes !== null) {
+      next = passRun(run, passes, scan, head, place, generation, tape.top)
+      notePassed(scan, left)
       head = left[0]!
       place = left[1]!
       count += left[2]!

@@ -9,6 +9,15 @@ export const headTextBytesMax = 64 * 1024
 /** Numbers of known keys are below. */
 export const keysMax = 256
 
+/** Numbers of two fields (event-keys). */
+export const propertiesField = 4
+export const batchField = 13
+
+/** Cells of the head of a record, of each of its entries, and of the longest record (span-tape). */
+export const recordHeadSize = 5
+export const entrySize = 4
+export const recordSizeMax = recordHeadSize + keysMax * entrySize
+
 /** Of a text that is looked at in one go: it stays in the processor's first cache. */
 export const windowBytesMax = 32 * 1024
 
@@ -18,19 +27,31 @@ export const cellsMax = 2 * 1024 * 1024
 /** Texts are compared 16 bytes at a time, the last ones whatever stands behind them. */
 const overlap = 16
 
-/** What a run leaves, four i32: the last head passed, the place behind its value, members passed, the tape's top. */
+/**
+ * What a run leaves, seven i32. Of members: the last head passed, the place behind its value, members passed, the
+ * tape's top. Of events: events passed, where the next one begins or the array ends, the tape's top, properties of the
+ * last. Then of both the last backslash passed or -1, and the greatest depth entered, by the last event; of events the
+ * number of the last that was looked at.
+ */
 export const leftAt = 0
-/** Arrays of heads by number: i32, or i16 where two bytes are enough. */
-export const startsAt = 64
+
+/** A room for heads: arrays by their number of i32, or of i16 where two bytes are enough, and their text. */
+export const startsAt = 0
 export const sizesAt = startsAt + headsMax * 4
 export const metAt = sizesAt + headsMax * 4
 export const keysAt = metAt + headsMax * 4
 export const namesAt = keysAt + headsMax * 2
 export const guessesAt = namesAt + headsMax * 2
+export const headTextAt = guessesAt + headsMax * guessesMax * 2
+const roomBytes = headTextAt + headTextBytesMax + overlap
+
+/** The rooms for heads of fields and of properties. */
+export const fieldRoomAt = 64
+export const propertyRoomAt = fieldRoomAt + roomBytes
+
 /** By known key, i32: the event that met it last. */
-export const keySeenAt = guessesAt + headsMax * guessesMax * 2
-export const headTextAt = keySeenAt + keysMax * 4
-export const windowAt = headTextAt + headTextBytesMax + overlap
+export const keySeenAt = propertyRoomAt + roomBytes
+export const windowAt = keySeenAt + keysMax * 4
 /** The cells of the tape, i32. A window has a byte more than its text. */
 export const cellsAt = windowAt + windowBytesMax + overlap * 2
 

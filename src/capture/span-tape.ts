@@ -10,6 +10,7 @@ import { assert } from '../lib/assert.ts'
 import { fieldIndex, keyCount, lastField, propertyIndex } from './event-keys.ts'
 import { createHeads, type KeyHeads } from './key-heads.ts'
 import { closeWindow, createRun, type KnownRun } from './known-run.ts'
+import { entrySize, recordHeadSize as headSize, recordSizeMax } from './run-layout.ts'
 
 /** Marks of an event. */
 export const EventMark = {
@@ -18,12 +19,6 @@ export const EventMark = {
   /** A key may stand there twice: the event must be rewritten so that the last holds. */
   mayRepeat: 4,
 } as const
-
-const headSize = 5
-const entrySize = 4
-
-/** No record is longer. */
-const recordSizeMax = headSize + keyCount * entrySize
 
 export interface SpanTape {
   readonly cells: Int32Array
@@ -44,9 +39,9 @@ export interface SpanTape {
   readonly propertyHeads: KeyHeads
 }
 
-/** A tape in the memory of `run`, as are the heads of its events' properties. */
+/** A tape in the memory of `run`, as are the heads of its events. */
 export function createTape(run = createRun()): SpanTape {
-  const { cells, keySeen, heads } = run
+  const { cells, keySeen, fieldHeads, propertyHeads } = run
   assert(keyCount <= keySeen.length, 'every known key has its place in the memory of a run')
   return {
     cells,
@@ -56,8 +51,8 @@ export function createTape(run = createRun()): SpanTape {
     generation: 0,
     keySeen,
     propertyCount: 0,
-    fieldHeads: createHeads(fieldIndex),
-    propertyHeads: createHeads(propertyIndex, heads),
+    fieldHeads: createHeads(fieldIndex, fieldHeads),
+    propertyHeads: createHeads(propertyIndex, propertyHeads),
   }
 }
 

@@ -5,6 +5,7 @@
 import t, { type Test } from 'tap'
 import { createRandom } from '../../bench/random.ts'
 import { scanElements } from '../../src/capture/elements-scan.ts'
+import { nextEvent, scanAlike } from '../../src/capture/event-scan.ts'
 import { noHead } from '../../src/capture/key-heads.ts'
 import { createRun, passRun } from '../../src/capture/known-run.ts'
 import { windowBytesMax } from '../../src/capture/run-layout.ts'
@@ -68,22 +69,37 @@ const eventOf = (properties: string) => `[{"event":"e","properties":${properties
 const properties =
   `{"$os":"iOS","plan":"a","$screen_width":390,"price":-0.25,"on":true,"off":false,"none":null,"empty":"",` +
   `"$current_url":"https://example.com/product/x33gv8?ref=kfws22eide","$a_name_of_more_than_16_bytes":"é漢😀",` +
-  `"long":"${'0123456789'.repeat(9)}","items":[{"$os":1}],"utm_source" : 0 , "last":1}`
+  `"long":"${'0123456789'.repeat(9)}","items":[{"$os":1}],"chain":"a \\"b\\"","many":1e3,"utm_source" : 0 , "last":1}`
 
 t.test('passes all members up to the first that is not plain', async (t) => {
   const text = eventOf(properties)
   const { runs } = waysThatKnow(text)
   const { run } = runs
-  const { pass } = run
-  if (pass === null) throw new Error('needs what npm run build makes, and a processor with SIMD')
+  const { passes } = run
+  if (passes === null) throw new Error('needs what npm run build makes, and a processor with SIMD')
   const scan = openScan(new Uint8Array(Buffer.from(text)), true)
   const at = text.indexOf('{"$os"')
   clearTape(runs)
-  const next = passRun(run, pass, scan, noHead, at, 1000, 0)
-  t.not(next, noHead, 'the head of the items was guessed')
-  const bytesOfEnd = Buffer.from(text.slice(0, text.indexOf(',"items"'))).length
-  t.same([...run.left.subarray(1)], [bytesOfEnd, 11, 4 * 3])
+  const next = passRun(run, passes, scan, noHead, at, 1000, 0)
+  t.not(next, noHead, 'the head of the number with an exponent was guessed')
+  const [slash, end] = ['\\"b\\"', ',"many"'].map((part) => Buffer.from(text.split(part)[0]!).length)
+  t.same([...run.left.subarray(1, 6)], [end, 13, 4 * 3, slash! + 4 - 1, 4])
   t.same([...run.cells.subarray(1, 4)], [at + 1, at + 7, at + 12], 'of $os')
+})
+
+t.test('passes whole events up to the first that is not plain', async (t) => {
+  const alike = '{"event":"e","properties":{"a":[{}],"$ip":1},"uuid":"u"}'
+  const strange = alike.replace('1', '1e1')
+  const text = `[${alike},\n ${alike},${strange},${alike}]`
+  const { runs } = waysThatKnow(text)
+  const scan = openScan(new Uint8Array(Buffer.from(text)), true)
+  clearTape(runs)
+  t.equal(scanAlike(scan, runs, 1), 2)
+  t.equal(nextEvent(runs), text.indexOf(strange))
+  t.same([scan.deepest, runs.propertyCount], [4, 2])
+  t.equal(scanAlike(scan, runs, nextEvent(runs)), 0, 'none of it is kept')
+  t.equal(scanAlike(scan, runs, text.lastIndexOf(alike)), 1)
+  t.equal(nextEvent(runs), text.length - 1)
 })
 
 t.test('sees the same wherever a text is cut and whichever byte is another', async (t) => {
@@ -155,6 +171,68 @@ t.test('sees the same in numbers and literals of all shapes', async (t) => {
     values.flatMap((value) => [eventOf(`{"a":${value},"$ip":1}`), eventOf(`{"a":${value}}`)])
   t.equal(compare(t, ways, texts([...right, 'true', 'false', 'null'])), 0)
   t.equal(compare(t, ways, texts([...wrong, ...literals])), 2 * (wrong.length + literals.length))
+})
+
+t.test(
+  'sees the same in containers of all shapes, wherever they are cut and whichever byte is another',
+  async (t) => {
+    const eventWith = (value: string) => `${eventOf(`{"a":${value},"$ip":1}`).slice(0, -2)},"f":${value}}]`
+    const ways = waysThatKnow(eventWith('1'))
+    const deep = (depth: number) => `${'[{"a":'.repeat(depth)}0${'}]'.repeat(depth)}`
+    const right = [
+      '{}',
+      '[]',
+      '[[],{},[[]]]',
+      '{"a":{},"b":[1,{"c":null}]}',
+      '[ 1 , {"a" : "\\n\\/" ,"b":[ ]} ]',
+      '["\\u0000"]',
+    ]
+    right.push(...[15, 16, 31, 32, 33, 62, 63, 64, 65].map(deep))
+    const wrong = [
+      '[,]',
+      '[1,]',
+      '{,}',
+      '{"a"}',
+      '{"a":1,}',
+      '{1:2}',
+      '[1}',
+      '{"a":1]',
+      '["\\x"]',
+      '[1 2]',
+      '["a""b"]',
+      '[[1]',
+    ]
+    t.equal(compare(t, ways, right.map(eventWith)), 0)
+    t.equal(compare(t, ways, wrong.map(eventWith)), wrong.length)
+    const whole = Buffer.from(eventWith(right[4]!))
+    function* changed() {
+      for (let at = 1; at < whole.length; at++) {
+        yield whole.subarray(0, at)
+        for (const byte of Buffer.from('\0 "\\,:{}[]0tn/')) {
+          const copy = Buffer.from(whole)
+          copy[at] = byte
+          yield copy
+        }
+      }
+    }
+    t.ok(compare(t, ways, changed()) > 500)
+  },
+)
+
+t.test('sees the same in events of which some are strange, over many windows', async (t) => {
+  const random = createRandom(11)
+  const event = (index: number) => {
+    const properties = `{"$os":"iOS","text":"${'x'.repeat(random.below(2000))}","items":[${index}],"$ip":null}`
+    const fields = random.pick(['', '', '', ',"more":{"batch":[]}', ',"batch":[1]', ',"uuid":2'])
+    const strange = random.pick(['', '', '', '', '', '\\u0041', `${'y'.repeat(6000)}`])
+    return `{"event":"e${strange}","properties":${properties}${fields},"uuid":"u"}`
+  }
+  const body = () =>
+    `[${Array.from({ length: 120 }, (_, index) => event(index)).join(random.pick([',', ', ']))}]`
+  const ways = waysThatKnow(body())
+  const bodies = Array.from({ length: 12 }, body)
+  t.ok(bodies.every((text) => text.length > 2 * windowBytesMax))
+  t.equal(compare(t, ways, bodies), 0)
 })
 
 t.test('sees names that come twice', async (t) => {
