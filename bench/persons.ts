@@ -8,9 +8,12 @@
 // nothing else to do, the wall clock says the same.
 
 import { join } from 'node:path'
+import type { EventBatch } from '../src/capture/event-batch.ts'
 import { forLanes, type Offsets } from '../src/consumer/offset.ts'
 import { bornIdOf } from '../src/identity/born-id.ts'
 import type { UnreadInput } from '../src/identity/operations.ts'
+import { nothingSeen } from '../src/identity/seen.ts'
+import { printSeen } from '../src/persons/packed-seen.ts'
 import { PostgresStore, storePool } from '../src/persons/postgres-store.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../src/postgres/pool.ts'
@@ -163,10 +166,14 @@ function describe(samples: readonly Sample[]): string {
 function inputsOf(count: number, make: () => SentEvent): UnreadInput[] {
   return Array.from({ length: Math.ceil(count / batchEvents) }, (_, index) => {
     const size = Math.min(batchEvents, count - index * batchEvents)
-    const batch = capturedBatch(Array.from({ length: size }, make))
-    if (batch === null) throw new Error('capture dropped every event')
-    return rangeOf(batch)
+    return rangeOf(captured(Array.from({ length: size }, make)))
   })
+}
+
+function captured(events: readonly SentEvent[]): EventBatch {
+  const batch = capturedBatch(events)
+  if (batch === null) throw new Error('capture dropped every event')
+  return batch
 }
 
 /** Places that no journal has: only that they move on counts here. */
@@ -183,10 +190,10 @@ async function addPersons(postgres: Postgres, count: number): Promise<void> {
     const uuids = ids.map((id) => bornIdOf(1, id))
     const properties = numbers.map((person) => JSON.stringify(firstProperties(person)))
     await postgres.query(
-      `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes)
-       select 1, uuid, now(), false, 0, properties::jsonb, octet_length(properties)
-       from unnest($1::uuid[], $2::text[]) as made (uuid, properties)`,
-      [uuids, properties],
+      `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes, seen)
+       select 1, uuid, now(), false, 0, properties::jsonb, octet_length(properties), seen
+       from unnest($1::uuid[], $2::text[], $3::uuid[]) as made (uuid, properties, seen)`,
+      [uuids, properties, seenBy(numbers)],
     )
     await postgres.query(
       `insert into person_distinct_id (project_id, distinct_id, person_uuid)
@@ -195,6 +202,12 @@ async function addPersons(postgres: Postgres, count: number): Promise<void> {
     )
   }
   await postgres.query('vacuum analyze person, person_distinct_id')
+}
+
+/** What each has seen by then. */
+function seenBy(persons: readonly number[]): (string | null)[] {
+  const { digests } = captured(persons.map((person) => visit(person, '')))
+  return Array.from(digests, (last) => printSeen({ ...nothingSeen, last }))
 }
 
 function firstProperties(person: number): object {

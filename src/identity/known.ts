@@ -14,7 +14,7 @@ export interface Person {
   readonly version: number
   /** JSON text of an object: as the fold printed it, or as a database prints what the fold once printed. */
   readonly properties: string
-  /** Of this very row. What the fold remembers, no part of the person: a loader starts with nothing. */
+  /** Of this very row. What the fold remembers, no part of the person: a loader may start with nothing. */
   seen: Seen
 }
 

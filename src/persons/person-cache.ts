@@ -3,11 +3,11 @@
 //
 // An id is kept by the uuid it was born to. Uuids are hashes, unique over all projects.
 
-import { digestBits } from '../capture/person-digest.ts'
 import type { Changes } from '../identity/changes.ts'
 import type { Person } from '../identity/known.ts'
 import type { Seen } from '../identity/seen.ts'
 import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'
+import { hasPacked, packSeen, parseSeen, unpackSeen } from './packed-seen.ts'
 import { UuidTable } from './uuid-table.ts'
 
 interface Generation {
@@ -17,10 +17,6 @@ interface Generation {
 
 /** Room that a map's entry and a row take beside their text, measured roughly with Node 20. */
 const personBytes = 400
-const wordRange = 2 ** 32
-/** Of a digest beside its lower word. */
-const upperBits = digestBits - 32
-const upperMask = 2 ** upperBits - 1
 
 export class PersonCache {
   readonly #generationBytesMax: number
@@ -28,7 +24,7 @@ export class PersonCache {
   #old = emptyGeneration()
   /** Uuids of owners by the uuids that ids were born to. */
   readonly #owners: UuidTable
-  /** By uuids of persons: the lower words of three digests, and their upper bits. */
+  /** What they have seen by uuids of persons, packed. */
   readonly #seen: UuidTable
   // Both sides of a table, as bytes and as words of the same memory.
   readonly #keyBytes = new Uint8Array(16)
@@ -59,14 +55,7 @@ export class PersonCache {
 
   /** Whether it is known here that the person has seen an event with this digest. */
   hasSeen(owner: Uint32Array, digest: number): boolean {
-    const value = this.#value
-    if (!this.#seen.get(owner, value)) return false
-    const low = digest >>> 0
-    const upper = upperOf(digest)
-    for (let place = 0; place < 3; place++) {
-      if (value[place] === low && ((value[3]! >>> (place * upperBits)) & upperMask) === upper) return true
-    }
-    return false
+    return this.#seen.get(owner, this.#value) && hasPacked(this.#value, digest)
   }
 
   person(uuid: string): Person | null {
@@ -101,6 +90,11 @@ export class PersonCache {
     parseUuidText(uuid, this.#keyBytes, 0)
     packSeen(seen, this.#value)
     this.#seen.set(this.#key, this.#value)
+  }
+
+  /** Remembers what a person's row says that it has seen; here may be known more of the same row. */
+  addStoredSeen(uuid: string, seen: string | null): void {
+    if (seen !== null && this.seenBy(uuid) === null) this.noteSeen({ uuid, seen: parseSeen(seen) })
   }
 
   /** Follows what a step has changed in the store. */
@@ -146,26 +140,6 @@ export class PersonCache {
     this.#old = this.#young
     this.#young = emptyGeneration()
   }
-}
-
-function packSeen({ last, before, earlier }: Seen, value: Uint32Array): void {
-  value[0] = last
-  value[1] = before
-  value[2] = earlier
-  value[3] = upperOf(last) | (upperOf(before) << upperBits) | (upperOf(earlier) << (2 * upperBits))
-}
-
-function unpackSeen(value: Uint32Array): Seen {
-  const upper = value[3]!
-  return {
-    last: value[0]! + (upper & upperMask) * wordRange,
-    before: value[1]! + ((upper >>> upperBits) & upperMask) * wordRange,
-    earlier: value[2]! + ((upper >>> (2 * upperBits)) & upperMask) * wordRange,
-  }
-}
-
-function upperOf(digest: number): number {
-  return Math.floor(digest / wordRange)
 }
 
 function emptyGeneration(): Generation {

@@ -16,6 +16,7 @@ import type {
 } from '../identity/changes.ts'
 import type { Group, Person } from '../identity/known.ts'
 import type { Session } from '../postgres/pool.ts'
+import { printSeen } from './packed-seen.ts'
 import type { ChangesEnd } from './persons-store.ts'
 
 /** Everything that goes with a project; what has a foreign key goes by itself. */
@@ -103,16 +104,18 @@ async function saveCohorts(
 async function savePersons(session: Session, persons: readonly Person[]): Promise<void> {
   await session.query(
     `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes,
-       changed_at)
+       seen, changed_at)
      select project_id, uuid, ${timestampOf('created_at_micros')}, is_identified, version, properties::jsonb,
-       octet_length(properties), ${stepTime}
-     from unnest($1::integer[], $2::uuid[], $3::float8[], $4::boolean[], $5::bigint[], string_to_array($6, chr(30)))
-       as saved (project_id, uuid, created_at_micros, is_identified, version, properties)
+       octet_length(properties), seen, ${stepTime}
+     from unnest($1::integer[], $2::uuid[], $3::float8[], $4::boolean[], $5::bigint[], $6::uuid[],
+       string_to_array($7, chr(30)))
+       as saved (project_id, uuid, created_at_micros, is_identified, version, seen, properties)
      on conflict (project_id, uuid) do update set created_at = excluded.created_at,
        is_identified = excluded.is_identified, version = excluded.version, properties = excluded.properties,
-       properties_bytes = excluded.properties_bytes, changed_at = excluded.changed_at`,
+       properties_bytes = excluded.properties_bytes, seen = excluded.seen, changed_at = excluded.changed_at`,
     [
       ...columns(persons, ['projectId', 'uuid', 'createdAtMicros', 'isIdentified', 'version']),
+      persons.map(({ seen }) => printSeen(seen)),
       // JSON text holds no such character. In an array each of its quotes would be escaped, and read back.
       persons.map(({ properties }) => properties).join(separator),
     ],

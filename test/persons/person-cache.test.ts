@@ -3,6 +3,7 @@ import type { Person } from '../../src/identity/known.ts'
 import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
 import { parseUuidText } from '../../src/lib/uuid.ts'
+import { printSeen } from '../../src/persons/packed-seen.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
 import { uuidOf } from '../events/make-batch.ts'
 import { noChanges } from './no-changes.ts'
@@ -91,4 +92,17 @@ t.test('forgets rows that were not asked for when it is full, and never shows an
   t.equal(cache.person(left), null)
   t.equal(cache.person(uuidOf(1000)), null)
   t.ok(cache.person(uuidOf(1099)))
+})
+
+t.test('takes from a row what a person has seen, unless it knows more of it', async (t) => {
+  const cache = new PersonCache(100_000)
+  cache.addStoredSeen(annaId, null)
+  t.equal(cache.seenBy(annaId), null)
+  const stored = { last: 7, before: 0, earlier: 0 }
+  cache.addStoredSeen(annaId, printSeen(stored))
+  t.same(cache.seenBy(annaId), stored)
+  const more = { last: 9, before: 7, earlier: 0 }
+  cache.noteSeen({ uuid: annaId, seen: more })
+  cache.addStoredSeen(annaId, printSeen(stored))
+  t.same(cache.seenBy(annaId), more)
 })

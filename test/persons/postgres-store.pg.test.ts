@@ -68,6 +68,31 @@ t.test('refuses a step whose persons are too large together, and takes them one 
   t.equal(await store.apply(stepOf(at(120), at(160), eventsOf([change('b')]))), true)
 })
 
+t.test(
+  'a store that has just started knows by its row what a person has seen, until that changes',
+  async (t) => {
+    const { connectionString, postgres } = await personsDatabase(t)
+    const store = openStore(connectionString)
+    t.teardown(() => store.close())
+    let place = 0
+    const restartAndApply = async (...plans: string[]): Promise<unknown> => {
+      await takeAgain(store)
+      const events = plans.map((plan) => ({ event: 'page', distinct_id: 'u', $set: { plan } }))
+      await store.apply(stepOf(at(place), at(place + 80), eventsOf(events)))
+      place += 80
+      return (await postgres.query<{ plan: unknown }>(`select properties -> 'plan' as plan from person`))
+        .rows[0]?.plan
+    }
+    t.equal(await restartAndApply('free'), 'free')
+    // Only who looks at the properties finds that they are others.
+    await postgres.query(`update person set properties = '{}'`)
+    t.equal(await restartAndApply('free'), null)
+    t.equal(await restartAndApply('paid'), 'paid')
+    t.equal(await restartAndApply('free'), 'free')
+    t.equal(await restartAndApply('paid', 'free', 'paid'), 'paid')
+  },
+)
+
 t.test('steps that were planned while tables were empty read no whole table', async (t) => {
   const { connectionString, postgres } = await personsDatabase(t)
   const store = openStore(connectionString, { cacheBytesMax: 0 })
