@@ -21,6 +21,7 @@ import {
   keySeenAt,
   keysAt,
   leftAt,
+  memoryBytes,
   metAt,
   namesAt,
   propertiesField,
@@ -45,6 +46,9 @@ import {
   setEscape,
   space,
 } from './plain-value'
+
+/** Tells builds apart whose memory is laid out otherwise. */
+export const layout: i32 = memoryBytes
 
 const noHead: i32 = 0
 

@@ -2,9 +2,9 @@
 // values are plain are passed in a run, until one is not, and events that are made of such members likewise. What both
 // sides know lies in one memory (run-layout): the heads, the tape, and a window on the text, copied piece by piece.
 //
-// Where the module is missing or the processor has no SIMD, all is left to JavaScript, which knows all of the grammar
-// and comes to the same result. The scan, this against JavaScript alone (Node 20, two builds in turn, medians):
-// 2.4 times as fast for batches (W3), 1.4 times for bodies of one event.
+// Where the module is missing or of another build, or the processor has no SIMD, all is left to JavaScript, which knows
+// all of the grammar and comes to the same result. The scan, this against JavaScript alone (Node 20, two builds in turn,
+// medians): 2.4 times as fast for batches (W3), 1.4 times for bodies of one event.
 
 import { readFileSync } from 'node:fs'
 import type { HeadRoom } from './key-heads.ts'
@@ -44,6 +44,8 @@ type RunModule = object
 
 /** Described above the functions themselves, in wasm/known-run.ts. */
 export interface Passes {
+  /** Absent from modules of older builds. */
+  readonly layout?: { readonly value: number }
   readonly pass: (start: number, before: number, generation: number, base: number, top: number) => number
   readonly passEvents: (start: number, generation: number, base: number, top: number) => number
 }
@@ -93,7 +95,7 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
   const { buffer } = memory
   return {
-    passes: module === null ? null : new WebAssembly.Instance(module, { env: { memory } }).exports,
+    passes: passesOf(module, memory),
     fieldHeads: headRoom(buffer, fieldRoomAt),
     propertyHeads: headRoom(buffer, propertyRoomAt),
     cells: new Int32Array(buffer, cellsAt, cellsMax),
@@ -103,6 +105,12 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
     windowStart: 0,
     windowEnd: 0,
   }
+}
+
+function passesOf(module: RunModule | null, memory: object): Passes | null {
+  if (module === null) return null
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+  return exports.layout?.value === memoryBytes ? exports : null
 }
 
 function headRoom(buffer: ArrayBuffer, at: number): HeadRoom {
