@@ -5,6 +5,7 @@
 // events_unavailable. A lost store or thread is never replaced: `onFailed` tells the process to end.
 
 import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../consumer/offset.ts'
+import { spaced } from '../consumer/spaced.ts'
 import { Waiters } from '../consumer/waiters.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Journal, Lane, Position } from '../journal/journal.ts'
@@ -117,7 +118,7 @@ class EventsClient implements Events {
       write: (kind, task) => this.#guarded(() => this.#pool.ask(kind, task)),
       wrote: (walBytes) => this.#pump.wrote(walBytes),
     })
-    options.journal.onCommitted(() => this.#wake())
+    options.journal.onCommitted(spaced(() => this.#wake()))
     this.#opening = this.#open().catch((error: unknown) => this.#fail(error))
   }
 

@@ -7,6 +7,7 @@
 
 import { Piscina } from 'piscina'
 import { forLanes, type Offsets, originOffset, type Positions, positionsOf } from '../consumer/offset.ts'
+import { spaced } from '../consumer/spaced.ts'
 import { Waiters } from '../consumer/waiters.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import { type Journal, type Lane, lanes, type Position } from '../journal/journal.ts'
@@ -123,7 +124,7 @@ class PersonsClient implements Persons {
       },
       options.clock,
     )
-    options.journal.onCommitted(() => this.#wake())
+    options.journal.onCommitted(spaced(() => this.#wake()))
     options.connectionString.then(
       (connectionString) => this.#open(connectionString).catch((error: unknown) => this.#fail(lost(error))),
       () => {}, // whoever opens the database hears of it
