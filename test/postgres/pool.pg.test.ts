@@ -149,3 +149,17 @@ t.test('plans a statement that is sent often a few times, and any other each tim
   )
   t.same(rows, [{ statement: find, planned: 5, reused: 3 }])
 })
+
+t.test('keeps plans of the first few statements that are said to be sent often', async (t) => {
+  const { connectionString } = await freshDatabase(t)
+  const postgres = openPostgres({ connectionString, log: silentLog, connectionsMax: 1 })
+  t.teardown(() => postgres.close())
+  for (let round = 1; round <= 2; round++) {
+    for (let n = 1; n <= 50; n++)
+      t.same((await postgres.query(often(`select ${n} as n where ${n} > $1`), [0])).rows, [{ n }])
+  }
+  const { rows } = await postgres.query<{ statement: string }>('select statement from pg_prepared_statements')
+  // The test before has marked one.
+  t.equal(rows.length, 39)
+  t.ok(rows.some(({ statement }) => statement.startsWith('select 39 as')))
+})
