@@ -4,7 +4,8 @@
 //   stored        events in the store: one server is loaded on and on
 //   batch         events of a request
 //   connections   that send single events
-//   persons       known before (the persons' own store, without a server)
+//   persons       known before, and met before by this process (the persons' own store, without a server)
+//   started       the same for a process that has just started, and remembers none of them
 //   flags         of a project that somebody asks for; an answer in place of an event
 
 import { join } from 'node:path'
@@ -40,7 +41,14 @@ export interface Growth {
 
 type Measure = (context: Context, isQuick: boolean) => Promise<Curve>
 
-const curves: Readonly<Record<string, Measure>> = { stored, batch, connections, persons: knownPersons, flags }
+const curves: Readonly<Record<string, Measure>> = {
+  stored,
+  batch,
+  connections,
+  persons: (context, isQuick) => knownPersons(context, isQuick, 'met', 'met before'),
+  started: (context, isQuick) => knownPersons(context, isQuick, 'started', 'just started'),
+  flags,
+}
 
 export const curveNames: readonly string[] = Object.keys(curves)
 
@@ -115,7 +123,12 @@ async function connections(context: Context, isQuick: boolean): Promise<Curve> {
 }
 
 /** The cost of an event of which one in ten tells who is who, thread and Postgres together. */
-async function knownPersons(context: Context, isQuick: boolean): Promise<Curve> {
+async function knownPersons(
+  context: Context,
+  isQuick: boolean,
+  state: string,
+  words: string,
+): Promise<Curve> {
   const counts = isQuick ? [1000, 100_000] : [1000, 10_000, 100_000, 1_000_000]
   const points: Point[] = []
   const broken: string[] = []
@@ -125,14 +138,15 @@ async function knownPersons(context: Context, isQuick: boolean): Promise<Curve> 
       samples: isQuick ? '2' : '5',
       'step-events': '10000',
       seed: '1',
+      state,
     }
     const outcome = await persons.run({
       ...context,
       options,
-      folder: join(context.folder, `persons-${count}`),
+      folder: join(context.folder, `${state}-${count}`),
     })
     if ('skipped' in outcome) throw new Error(outcome.skipped)
-    const value = outcome.rows.find(({ name }) => name === '10 % identity events')?.value ?? ''
+    const value = outcome.rows.find(({ name }) => name === `10 % identity events, ${words}`)?.value ?? ''
     const perSecond = Number(/(\d+) events\/s/.exec(value)?.[1])
     points.push({ at: count, cpuMicros: 1e6 / perSecond, perSecond })
     broken.push(...outcome.broken)

@@ -4,16 +4,18 @@
 // fsync on, in steps as the consumer takes them under load. Known persons visit page after page; a share of the events
 // tells who is who, or all events are of new persons. The kinds of steps take turns, and medians are shown.
 //
+// A store that has just started remembers nobody: each person is looked up with its first event, and with a million of
+// them that is nearly every event of a step. One that has met its persons before remembers some 730,000 to 1,460,000 of
+// them. Both are measured.
+//
 // Both work in turn, never at once, so the sum of their processor times is what an event takes; on a machine that has
 // nothing else to do, the wall clock says the same.
 
 import { join } from 'node:path'
 import type { EventBatch } from '../src/capture/event-batch.ts'
-import { forLanes, type Offsets } from '../src/consumer/offset.ts'
-import { bornIdOf } from '../src/identity/born-id.ts'
+import { forLanes, type Offsets, originOffset } from '../src/consumer/offset.ts'
+import { isServiceError } from '../src/errors.ts'
 import type { UnreadInput } from '../src/identity/operations.ts'
-import { nothingSeen } from '../src/identity/seen.ts'
-import { printSeen } from '../src/persons/packed-seen.ts'
 import { PostgresStore, storePool } from '../src/persons/postgres-store.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../src/postgres/pool.ts'
@@ -21,9 +23,11 @@ import { capturedBatch, rangeOf, type SentEvent } from '../test/identity/capture
 import { addProjects } from '../test/persons/world.ts'
 import { machineMs } from './clock.ts'
 import { visit } from './identity.ts'
+import { addPersons } from './known-persons.ts'
 import { OwnPostgres } from './own-postgres.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Context, integerOption, type Outcome, quantile, type Scenario } from './scenario.ts'
+import { waitFor } from './wait.ts'
 
 const batchEvents = 1000
 const MiB = 1024 * 1024
@@ -34,6 +38,7 @@ export const persons: Scenario = {
   options: {
     persons: { fallback: '100000', meaning: 'known before the measured events' },
     samples: { fallback: '7', meaning: 'steps of each kind' },
+    state: { fallback: 'all', meaning: "the store has 'met' its persons, has just 'started', or each" },
     'step-events': { fallback: '10000', meaning: 'events of a step' },
     seed: { fallback: '1', meaning: 'of the events' },
   },
@@ -79,16 +84,21 @@ function telling(random: Random, person: number): SentEvent {
   return { ...visit(person, '', { $anon_distinct_id: random.text(20) }), event: '$identify' }
 }
 
+/** Events of known persons. */
 const kinds: Readonly<Record<string, Kind>> = {
   'no identity events': mixed(0),
   '10 % identity events': mixed(0.1),
   '50 % identity events': mixed(0.5),
   'each event changes its person': (random, person) =>
     visit(person, random.text(8), { utm_campaign: random.text(8) }),
-  'new persons': (random) => visit(1e9 + random.below(1e9), random.text(8)),
 }
+const newPersons: Kind = (random) => visit(1e9 + random.below(1e9), random.text(8))
 
+/** Each kind has people of its own: what an event costs depends on what was last said of its person. */
 const kindCount = Object.keys(kinds).length
+/** Beside them some who are only there to have statements planned. */
+const shareCount = kindCount + 1
+const planningEvents = 200
 
 interface Sample {
   readonly wallMicros: number
@@ -103,42 +113,20 @@ async function measure(
   store: PostgresStore,
 ): Promise<Outcome> {
   const personCount = integerOption(options, 'persons')
+  const share = Math.ceil(personCount / shareCount)
   const stepEvents = integerOption(options, 'step-events')
   const random = createRandom(integerOption(options, 'seed'))
   await migrate({ postgres, log: silent })
   await addProjects(postgres)
   await addPersons(postgres, personCount)
   say(`${personCount} persons are there`)
-  let { offsets } = await store.take(crypto.randomUUID())
-  let applied = 0
-  const samples = new Map(Object.keys(kinds).map((name) => [name, [] as Sample[]]))
-  const sampleCount = integerOption(options, 'samples')
-  for (let round = -1; round < sampleCount; round++) {
-    for (const [place, [name, kind]] of Object.entries(kinds).entries()) {
-      // People of its own: what an event costs depends on what was last said of its person.
-      const own = Math.ceil(personCount / kindCount)
-      const inputs = inputsOf(stepEvents, () => kind(random, place * own + random.below(own)))
-      const to = behind(offsets)
-      const [wallMs, cpu, postgresMs] = [machineMs(), process.cpuUsage(), server.cpuMs()]
-      await store.apply({
-        from: offsets,
-        to,
-        marks: forLanes(() => null),
-        inputs,
-        gaps: [],
-        setAside: [],
-        spikes: [],
-        nowMs: Date.now(),
-      })
-      const { user, system } = process.cpuUsage(cpu)
-      const wallMicros = ((machineMs() - wallMs) * 1000) / stepEvents
-      const postgresMicros = ((server.cpuMs() - postgresMs) * 1000) / stepEvents
-      offsets = to
-      applied += stepEvents
-      // The first round warms up.
-      if (round >= 0)
-        samples.get(name)?.push({ wallMicros, threadMicros: (user + system) / stepEvents, postgresMicros })
-    }
+  const steps = new Steps(server, store)
+  const samples: Samples = new Map()
+  const plan: Plan = { steps, random, share, stepEvents, rounds: integerOption(options, 'samples'), samples }
+  if (options.state !== 'met') await takeStarted(plan)
+  if (options.state !== 'started') await takeMet(plan)
+  if (options.state === 'all') {
+    for (let round = -1; round < plan.rounds; round++) await take(plan, 'new persons', newPersons, 0, round)
   }
   const { rows } = await postgres.query<{ billable: number }>(
     'select sum(billable)::bigint as billable from usage_daily',
@@ -146,8 +134,113 @@ async function measure(
   const counted = rows[0]?.billable ?? 0
   return {
     rows: [...samples].map(([name, list]) => ({ name, value: describe(list) })),
-    broken: counted === applied ? [] : [`${counted} of ${applied} events were counted`],
+    broken: counted === steps.applied ? [] : [`${counted} of ${steps.applied} events were counted`],
     slow: [],
+  }
+}
+
+type Samples = Map<string, Sample[]>
+
+interface Plan {
+  readonly steps: Steps
+  readonly random: Random
+  /** Persons of a kind. */
+  readonly share: number
+  readonly stepEvents: number
+  /** That count; one before them warms up. */
+  readonly rounds: number
+  readonly samples: Samples
+}
+
+/** A store that has just started, each time. */
+async function takeStarted(plan: Plan): Promise<void> {
+  for (let round = -1; round < plan.rounds; round++) {
+    for (const [place, [name, kind]] of Object.entries(kinds).entries()) {
+      await start(plan)
+      await take(plan, `${name}, just started`, kind, place, round)
+    }
+  }
+}
+
+/** A store that has met every person once. */
+async function takeMet(plan: Plan): Promise<void> {
+  await start(plan)
+  const count = kindCount * plan.share
+  let met = 0
+  while (met < count)
+    await plan.steps.apply(inputsOf(Math.min(plan.stepEvents, count - met), () => visit(met++, '')))
+  for (let round = -1; round < plan.rounds; round++) {
+    for (const [place, [name, kind]] of Object.entries(kinds).entries())
+      await take(plan, `${name}, met before`, kind, place, round)
+  }
+}
+
+/** Has the store forget everybody, and its new session plan its statements. */
+async function start({ steps, random, share }: Plan): Promise<void> {
+  await steps.takeStore()
+  await steps.apply(inputsOf(planningEvents, () => telling(random, kindCount * share + random.below(share))))
+}
+
+async function take(
+  { steps, random, share, stepEvents, samples }: Plan,
+  name: string,
+  kind: Kind,
+  place: number,
+  round: number,
+): Promise<void> {
+  const inputs = inputsOf(stepEvents, () => kind(random, place * share + random.below(share)))
+  const sample = await steps.apply(inputs)
+  if (round >= 0) samples.set(name, [...(samples.get(name) ?? []), sample])
+}
+
+/** Steps of one store, one after the other. */
+class Steps {
+  readonly #server: OwnPostgres
+  readonly #store: PostgresStore
+  readonly #epoch = crypto.randomUUID()
+  #offsets: Offsets = forLanes(() => originOffset)
+  /** Events of all steps. */
+  applied = 0
+
+  constructor(server: OwnPostgres, store: PostgresStore) {
+    this.#server = server
+    this.#store = store
+  }
+
+  /** Has the store forget what it remembers, as a new process would. */
+  async takeStore(): Promise<void> {
+    const { offsets } = await waitFor('the lock of the session before is free', 10_000, () =>
+      this.#store.take(this.#epoch).catch((error: unknown) => {
+        if (isServiceError(error, 'store_fenced')) return null
+        throw error
+      }),
+    )
+    this.#offsets = offsets
+  }
+
+  async apply(inputs: readonly UnreadInput[]): Promise<Sample> {
+    const events = inputs.reduce(
+      (sum, input) => sum + (input.kind === 'events' ? input.to - input.from : 0),
+      0,
+    )
+    const to = behind(this.#offsets)
+    const [wallMs, cpu, postgresMs] = [machineMs(), process.cpuUsage(), this.#server.cpuMs()]
+    await this.#store.apply({
+      from: this.#offsets,
+      to,
+      marks: forLanes(() => null),
+      inputs,
+      gaps: [],
+      setAside: [],
+      spikes: [],
+      nowMs: Date.now(),
+    })
+    const { user, system } = process.cpuUsage(cpu)
+    const wallMicros = ((machineMs() - wallMs) * 1000) / events
+    const postgresMicros = ((this.#server.cpuMs() - postgresMs) * 1000) / events
+    this.#offsets = to
+    this.applied += events
+    return { wallMicros, threadMicros: (user + system) / events, postgresMicros }
   }
 }
 
@@ -179,40 +272,4 @@ function captured(events: readonly SentEvent[]): EventBatch {
 /** Places that no journal has: only that they move on counts here. */
 function behind({ realtime, historical }: Offsets): Offsets {
   return { realtime: { ...realtime, index: realtime.index + 1 }, historical }
-}
-
-/** Writes persons as their first visit would have left them. */
-async function addPersons(postgres: Postgres, count: number): Promise<void> {
-  const rowsMax = 20_000
-  for (let start = 0; start < count; start += rowsMax) {
-    const numbers = Array.from({ length: Math.min(rowsMax, count - start) }, (_, index) => start + index)
-    const ids = numbers.map((person) => String(visit(person, '').distinct_id))
-    const uuids = ids.map((id) => bornIdOf(1, id))
-    const properties = numbers.map((person) => JSON.stringify(firstProperties(person)))
-    await postgres.query(
-      `insert into person (project_id, uuid, created_at, is_identified, version, properties, properties_bytes, seen)
-       select 1, uuid, now(), false, 0, properties::jsonb, octet_length(properties), seen
-       from unnest($1::uuid[], $2::text[], $3::uuid[]) as made (uuid, properties, seen)`,
-      [uuids, properties, seenBy(numbers)],
-    )
-    await postgres.query(
-      `insert into person_distinct_id (project_id, distinct_id, person_uuid)
-       select 1, * from unnest($1::text[], $2::uuid[])`,
-      [ids, uuids],
-    )
-  }
-  await postgres.query('vacuum analyze person, person_distinct_id')
-}
-
-/** What each has seen by then. */
-function seenBy(persons: readonly number[]): (string | null)[] {
-  const { digests } = captured(persons.map((person) => visit(person, '')))
-  return Array.from(digests, (last) => printSeen({ ...nothingSeen, last }))
-}
-
-function firstProperties(person: number): object {
-  const { properties } = visit(person, '')
-  const entries = Object.entries(properties as object) // `visit` makes an object of them
-  const initial = entries.map(([key, value]) => [`$initial_${key.replace('$', '')}`, value])
-  return Object.fromEntries([...entries, ...initial])
 }
