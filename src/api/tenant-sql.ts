@@ -3,9 +3,11 @@
 // tenant fails.
 //
 // The settings and the role hold for one transaction, so every statement runs in one: 0.25 ms instead of 0.05 for a
-// short one over the embedded server's socket, 0.65 where the key's tenants are looked up (PostgreSQL 18, Node 22).
+// short one over the embedded server's socket, 0.65 where the key's tenants are looked up (PostgreSQL 18, Node 22). To
+// enter is planned once by each connection: that takes Postgres 0.03 ms of processor time instead of 0.10, and 0.13
+// instead of 0.97 where the tenants are looked up.
 
-import type { Postgres, Session } from '../postgres/pool.ts'
+import { often, type Postgres, type Session } from '../postgres/pool.ts'
 import { tenantRole } from '../postgres/tenant-role.ts'
 import type { Principal } from './principal.ts'
 import type { Organization } from './tenant.ts'
@@ -24,11 +26,11 @@ export interface TenantSql extends Session {
 }
 
 // Roles and settings are set from left to right: what the first two look up is still looked up as the owner.
-const enter = `
+const enter = often(`
   select set_config('spate.organizations', $1, true), set_config('spate.projects', $2, true),
-    set_config('spate.user', $3, true), set_config('role', '${tenantRole}', true)`
+    set_config('spate.user', $3, true), set_config('role', '${tenantRole}', true)`)
 
-const enterAll = `
+const enterAll = often(`
   with own as (
     select membership.organization_id, project_id from membership
     left join project_entrance using (organization_id, user_id)
@@ -39,7 +41,7 @@ const enterAll = `
   select set_config('spate.organizations', array(select distinct organization_id from own)::text, true),
     set_config('spate.projects',
       case when $3 = '{}' then '' else array(select project_id from own)::text end, true),
-    set_config('spate.user', $1::text, true), set_config('role', '${tenantRole}', true)`
+    set_config('spate.user', $1::text, true), set_config('role', '${tenantRole}', true)`)
 
 /** Statements on `organization` and everything that belongs to it. */
 export function organizationSql(
