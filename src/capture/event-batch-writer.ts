@@ -48,10 +48,12 @@ export function encodeEventBatch(header: EventBatchHeader, columns: EventColumns
   const texts = layout.behind + sizesBytes
   const sizes = [places.size, shared.arena.size, person.size, properties.bytes.byteLength] as const
   const size = texts + sizes[0] + sizes[1] + sizes[2] + sizes[3] + elementsChain.bytes.byteLength
-  const bytes = new Uint8Array(size)
+  // Every byte is written below, those between columns too: a megabyte set to 0 takes 0.1 µs an event.
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, packed.byteLength, true)
   copyBytes(packed, 0, packed.byteLength, bytes, 4)
+  bytes.fill(0, 4 + packed.byteLength, layout.uuids)
   copyBytes(columns.uuids, 0, count * 16, bytes, layout.uuids)
   copyBytes(columns.bornIds, 0, count * 16, bytes, layout.bornIds)
   for (let row = 0; row < count; row++) {
@@ -59,6 +61,7 @@ export function encodeEventBatch(header: EventBatchHeader, columns: EventColumns
     view.setFloat64(layout.digests + row * 8, columns.digests[row]!, true)
   }
   copyBytes(columns.flags, 0, count, bytes, layout.flags)
+  bytes.fill(0, layout.flags + count, layout.behind)
   for (let index = 0; index < 4; index++) view.setUint32(layout.behind + index * 4, sizes[index]!, true)
   let at = texts
   for (const { bytes: source, size: used } of [places, shared.arena, person]) {
