@@ -32,6 +32,7 @@ import {
   startsAt,
   windowAt,
 } from '../src/capture/run-layout'
+import { addPerson } from './person-run'
 import {
   closeBrace,
   closeBracket,
@@ -130,6 +131,7 @@ function passEvent(at: usize, generation: i32, base: i32, record: usize): usize 
   let head = noHead
   let entry = record + recordHeadSize * 4
   let propertyCount = 0
+  let properties = 0
   for (;;) {
     const next = guessedHead(fieldRoomAt, head, place)
     if (next === noHead) break
@@ -140,6 +142,7 @@ function passEvent(at: usize, generation: i32, base: i32, record: usize): usize 
       place = passProperties(value, generation, base, entry)
       entry = entriesEnd
       propertyCount = memberCount
+      properties = textPlace(value, base)
     } else place = passValue(value, 2)
     if (place === left) return left
     if (key >= 0) {
@@ -151,12 +154,13 @@ function passEvent(at: usize, generation: i32, base: i32, record: usize): usize 
     head = next
   }
   if (head === noHead || load<u8>(place) !== closeBrace) return left
-  store<i32>(record, <i32>(entry - record) >> 2)
+  const recordEnd = addPerson(record, entry, windowAt - base, properties)
+  store<i32>(record, <i32>(recordEnd - record) >> 2)
   store<i32>(record, textPlace(at, base), 4)
   store<i32>(record, textPlace(place + 1, base), 8)
   store<i32>(record, 0, 12)
   store<i32>(record, propertyCount, 16)
-  entriesEnd = entry
+  entriesEnd = recordEnd
   return place + 1
 }
 

@@ -3,7 +3,7 @@
 // sides know lies in one memory (run-layout): the heads, the tape, and a window on the text, copied piece by piece.
 //
 // Where the module is missing or of another build, or the processor has no SIMD, all is left to JavaScript, which knows
-// all of the grammar and comes to the same result. The scan, this against JavaScript alone (Node 20, two builds in turn,
+// all of the grammar and comes to the same result. The scan, this against JavaScript alone (Node 20, builds in turn,
 // medians): 2.4 times as fast for batches (W3), 1.4 times for bodies of one event.
 
 import { readFileSync } from 'node:fs'
@@ -17,13 +17,16 @@ import {
   headsMax,
   headTextAt,
   headTextBytesMax,
+  keyHashesAt,
   keySeenAt,
+  keySizesAt,
   keysAt,
   keysMax,
   leftAt,
   memoryBytes,
   metAt,
   namesAt,
+  personKindsAt,
   propertyRoomAt,
   sizesAt,
   startsAt,
@@ -59,6 +62,10 @@ export interface KnownRun {
   /** The tape's. */
   readonly cells: Int32Array
   readonly keySeen: Int32Array
+  /** What is to be known of keys for their digest and runs (person-run). */
+  readonly keyHashes: Int32Array
+  readonly keySizes: Int32Array
+  readonly personKinds: Uint8Array
   /** What the last run left: see leftAt in run-layout. */
   readonly left: Int32Array
   readonly window: Uint8Array
@@ -100,6 +107,9 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
     propertyHeads: headRoom(buffer, propertyRoomAt),
     cells: new Int32Array(buffer, cellsAt, cellsMax),
     keySeen: new Int32Array(buffer, keySeenAt, keysMax),
+    keyHashes: new Int32Array(buffer, keyHashesAt, keysMax),
+    keySizes: new Int32Array(buffer, keySizesAt, keysMax),
+    personKinds: new Uint8Array(buffer, personKindsAt, keysMax),
     left: new Int32Array(buffer, leftAt, 7),
     window: new Uint8Array(buffer, windowAt, windowBytesMax + 1),
     windowStart: 0,

@@ -4,7 +4,7 @@
 import { Field, keyTexts, mappedFirst, Property } from './event-keys.ts'
 import { EventName } from './event-names.ts'
 import { letterN, openBrace } from './json-bytes.ts'
-import { countsAll, hasDigest, PersonDigest } from './person-digest.ts'
+import { countsAll, digestOf, hasDigest, PersonDigest } from './person-digest.ts'
 import { PieceWriter } from './person-pieces.ts'
 import type { PropertiesColumn } from './properties-column.ts'
 import type { Scan } from './scan.ts'
@@ -34,6 +34,12 @@ export function writePerson(
   const mapsProperties = !isGroupChange && name !== EventName.$snapshot
   const columnStart = target.size
   pieces.begin(target)
+  if (spans.runCount >= 0 && mapsProperties && !countsAll(name) && column.place === null) {
+    addRuns(spans, column, properties)
+    pieces.end()
+    if (spans.runCount === 0 || !hasDigest(name)) return 0
+    return digestOf(spans.digestLow, spans.digestHigh, spans.isQuiet)
+  }
   digest.begin(countsAll(name))
   for (let index = 0; index < spans.entryCount; index++) {
     const key = spans.entryKeys[index]!
@@ -61,6 +67,19 @@ export function writePerson(
   pieces.end()
   const saysNothing = target.size === columnStart && !countsAll(name)
   return saysNothing || !hasDigest(name) ? 0 : digest.end()
+}
+
+/** Adds the members that the scan has found already. */
+function addRuns(
+  { runs, runCount }: EventSpans,
+  { places }: PropertiesColumn,
+  { valueStart }: TextArena,
+): void {
+  for (let run = 0; run < runCount; run++) {
+    const key = runs[run * 2]!
+    const start = places[key]! - keySizes[key]! - valueStart
+    pieces.addPlace(start, start + runs[run * 2 + 1]!)
+  }
 }
 
 function addMerged(value: SetValue, { places }: PropertiesColumn, properties: TextArena): void {

@@ -68,9 +68,10 @@ export function countsAll(name: number): boolean {
 /** Both words of a digest begin so; no name hashes to it. */
 const firstWord = 0x2545f491
 
-const keyHashes = new Int32Array(keyCount)
+/** By key. */
+export const keyHashes: Int32Array = new Int32Array(keyCount)
 /** By key: 1 for those whose values do not count. `$os_name` counts: an empty one derives nothing. */
-const leftOut = new Uint8Array(keyCount)
+export const leftOut: Uint8Array = new Uint8Array(keyCount)
 for (const [key, text] of keyTexts.entries()) {
   const name = Buffer.from(text.subarray(1, -2)).toString()
   keyHashes[key] = hashOfName(text)
@@ -125,12 +126,17 @@ export class PersonDigest {
 
   /** The digest, at least 1. */
   end(): number {
-    // The upper bits of the last word have not reached all of `low` yet.
-    const low = mixLow(this.#low, 0)
-    const digest = (low >>> 0) * 0x400 + (this.#high >>> 23) * 2
-    if (this.#isQuiet) return digest + 1
-    return digest === 0 ? 2 : digest
+    return digestOf(this.#low, this.#high, this.#isQuiet)
   }
+}
+
+/** The digest whose two words these are at the end; `isQuiet` when no value counted. */
+export function digestOf(lowWord: number, high: number, isQuiet: boolean): number {
+  // The upper bits of the last word have not reached all of the lower one yet.
+  const low = mixLow(lowWord, 0)
+  const digest = (low >>> 0) * 0x400 + (high >>> 23) * 2
+  if (isQuiet) return digest + 1
+  return digest === 0 ? 2 : digest
 }
 
 // Of any word each of both makes another state, and shifts what went up down again. They share neither factor nor

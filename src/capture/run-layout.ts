@@ -13,13 +13,23 @@ export const keysMax = 256
 export const propertiesField = 4
 export const batchField = 13
 
-/** Cells of the head of a record, of each of its entries, and of the longest record (span-tape). */
-export const recordHeadSize = 5
+/** Cells of the head of a record, of each of its entries and runs, and of the longest record (span-tape). */
+export const recordHeadSize = 9
 export const entrySize = 4
-export const recordSizeMax = recordHeadSize + keysMax * entrySize
+export const runSize = 2
+export const recordSizeMax = recordHeadSize + keysMax * (entrySize + runSize)
 
 /** Of a text that is looked at in one go: it stays in the processor's first cache. */
 export const windowBytesMax = 32 * 1024
+
+/** What a known key is to persons; 0 for one that tells them nothing. */
+export const personMember = 1
+/** A member whose value does not count for the digest. */
+export const suppressedMember = 2
+/** A member when it is an object. */
+export const personObject = 3
+/** An event with it is left to JavaScript. */
+export const unusualKey = 4
 
 /** 8 MiB: about 20,000 events of a browser. More would only hold what is cold again when it is read. */
 export const cellsMax = 2 * 1024 * 1024
@@ -51,7 +61,11 @@ export const propertyRoomAt = fieldRoomAt + roomBytes
 
 /** By known key, i32: the event that met it last. */
 export const keySeenAt = propertyRoomAt + roomBytes
-export const windowAt = keySeenAt + keysMax * 4
+/** By known key: a hash of its name and the bytes of `"name":`, i32, and what it is to persons, bytes (person-run). */
+export const keyHashesAt = keySeenAt + keysMax * 4
+export const keySizesAt = keyHashesAt + keysMax * 4
+export const personKindsAt = keySizesAt + keysMax * 4
+export const windowAt = personKindsAt + keysMax
 /** The cells of the tape, i32. A window has a byte more than its text. */
 export const cellsAt = windowAt + windowBytesMax + overlap * 2
 

@@ -1,8 +1,10 @@
 // The spans of many events in one block of memory: what the scan of a body leaves behind and the second look at each
 // event reads, so that every byte is scanned once although the envelope may name the project after the events.
 //
-// A record, in i32: its own size, start and end of the event, marks, number of properties, then four for each known
-// key met: key, end of what comes before its entry, start and end of its value. A record holds a key once.
+// A record, in i32: its own size, start and end of the event, marks, number of properties, and what it says of its
+// person: number of runs or -1 when that is not told, both words of the digest, 1 when no value counted (person-run).
+// Then four for each known key met: key, end of what comes before its entry, start and end of its value. A record holds
+// a key once. Then two for each run: the key of its first member, and its length.
 //
 // The tape takes what fits in its limit; events past it are scanned again when their turn comes.
 
@@ -10,7 +12,8 @@ import { assert } from '../lib/assert.ts'
 import { fieldIndex, keyCount, lastField, propertyIndex } from './event-keys.ts'
 import { createHeads, type KeyHeads } from './key-heads.ts'
 import { closeWindow, createRun, type KnownRun } from './known-run.ts'
-import { entrySize, recordHeadSize as headSize, recordSizeMax } from './run-layout.ts'
+import { describeKeys } from './person-run.ts'
+import { entrySize, recordHeadSize as headSize, recordSizeMax, runSize } from './run-layout.ts'
 
 /** Marks of an event. */
 export const EventMark = {
@@ -43,6 +46,7 @@ export interface SpanTape {
 export function createTape(run = createRun()): SpanTape {
   const { cells, keySeen, fieldHeads, propertyHeads } = run
   assert(keyCount <= keySeen.length, 'every known key has its place in the memory of a run')
+  describeKeys(run)
   return {
     cells,
     run,
@@ -67,6 +71,7 @@ export function beginRecord(tape: SpanTape, start: number): void {
   const at = tape.used
   tape.cells[at + 1] = start
   tape.cells[at + 3] = 0
+  tape.cells[at + 5] = -1
   tape.propertyCount = 0
   tape.top = at + headSize
   tape.generation = (tape.generation + 1) | 0
@@ -167,6 +172,13 @@ export interface EventSpans {
   readonly befores: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
+  /** Runs of members of the person column, -1 when they are not told; `runs` holds first key and length of each. */
+  runCount: number
+  readonly runs: Int32Array
+  /** Their digest's two words, and whether no value counted. */
+  digestLow: number
+  digestHigh: number
+  isQuiet: boolean
 }
 
 export function createSpans(): EventSpans {
@@ -180,6 +192,11 @@ export function createSpans(): EventSpans {
     befores: new Int32Array(keyCount),
     starts: new Int32Array(keyCount),
     ends: new Int32Array(keyCount),
+    runCount: -1,
+    runs: new Int32Array(keyCount * runSize),
+    digestLow: 0,
+    digestHigh: 0,
+    isQuiet: false,
   }
 }
 
@@ -192,8 +209,15 @@ export function readRecord(tape: SpanTape, at: number, spans: EventSpans): numbe
   spans.end = cells[at + 2]!
   spans.marks = cells[at + 3]!
   spans.propertyCount = cells[at + 4]!
+  const runCount = cells[at + 5]!
+  spans.runCount = runCount
+  spans.digestLow = cells[at + 6]!
+  spans.digestHigh = cells[at + 7]!
+  spans.isQuiet = cells[at + 8] === 1
+  const runsAt = runCount > 0 ? next - runCount * runSize : next
+  for (let cell = runsAt; cell < next; cell++) spans.runs[cell - runsAt] = cells[cell]!
   let count = 0
-  for (let cell = at + headSize; cell < next; cell += entrySize) {
+  for (let cell = at + headSize; cell < runsAt; cell += entrySize) {
     const key = cells[cell]!
     spans.entryKeys[count++] = key
     spans.befores[key] = cells[cell + 1]!

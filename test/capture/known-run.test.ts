@@ -8,7 +8,7 @@ import { scanElements } from '../../src/capture/elements-scan.ts'
 import { nextEvent, scanAlike } from '../../src/capture/event-scan.ts'
 import { noHead } from '../../src/capture/key-heads.ts'
 import { createRun, passRun } from '../../src/capture/known-run.ts'
-import { windowBytesMax } from '../../src/capture/run-layout.ts'
+import { recordHeadSize, runSize, windowBytesMax } from '../../src/capture/run-layout.ts'
 import { openScan } from '../../src/capture/scan.ts'
 import { clearTape, createTape, type SpanTape } from '../../src/capture/span-tape.ts'
 import { isServiceError } from '../../src/errors.ts'
@@ -21,7 +21,7 @@ function outcome(tape: SpanTape, text: Uint8Array): string {
   clearTape(tape)
   try {
     const end = scanElements(scan, tape, 0, cursor, null)
-    const cells = tape.cells.subarray(0, tape.used).join()
+    const cells = recordsOf(tape).join()
     const { deepest, lastEscape, hasEscapes } = scan
     const heads = tape.propertyHeads.count
     const repaired = Buffer.from(bytes).toString('latin1')
@@ -30,6 +30,16 @@ function outcome(tape: SpanTape, text: Uint8Array): string {
     if (!isServiceError(error, 'payload_unparseable')) throw error
     return error.detail
   }
+}
+
+/** The records of a tape, but for what only runs tell of them: the cells 5 to 8, and those behind the entries. */
+function recordsOf({ cells, used }: SpanTape): number[] {
+  const known: number[] = []
+  for (let at = 0; at < used; at += cells[at]!) {
+    const size = cells[at]! - Math.max(cells[at + 5]!, 0) * runSize
+    known.push(size, ...cells.subarray(at + 1, at + 5), ...cells.subarray(at + recordHeadSize, at + size))
+  }
+  return known
 }
 
 /** Two tapes for the same texts. */

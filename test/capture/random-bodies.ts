@@ -58,6 +58,25 @@ export function randomTask(seed: number, geoip: GeoipFiles): CaptureTask {
   })
 }
 
+/** The task of a seed for events of one SDK: the same keys in the same order, most of them mapped, compactly. */
+export function alikeTask(seed: number, geoip: GeoipFiles): CaptureTask {
+  const random: Random = (below) => Math.floor(draw() * below)
+  const draw = seededRandom(seed)
+  const others =
+    random(3) === 0 ? keysOf(random) : ['a', 'b', '$ip', '$elements_chain', '$groups', 'distinct_id']
+  const layout = shuffled(random, [
+    ...new Set([...others, ...shuffled(random, mappedNames).slice(random(50))]),
+  ])
+  const events = Array.from({ length: 2 + random(10) }, () => {
+    const id = `"user ${random(4)}"`
+    const members = layout.map((key) => `"${key}":${propertyText(random, key, id)}`)
+    const name = random(2) === 0 ? 'bought' : pick(random, names)
+    return `{"event":"${name}","properties":{${members.join(',')}},"distinct_id":${id}}`
+  })
+  const body = `{"api_key":"phc_test","batch":[${events.join(',')}]}`
+  return task(body, { clientIp: '203.0.113.7', geoip: random(4) === 0 ? geoip : null })
+}
+
 function bodyText(random: Random): string {
   const ids = Array.from({ length: 1 + random(random(4) === 0 ? 900 : 6) }, (_, index) =>
     idText(random, index),
