@@ -170,7 +170,7 @@ export function passEventRun(
   generation: number,
   top: number,
 ): number {
-  if (at < run.windowStart || isCut(run, scan, at)) openWindow(run, scan, at)
+  if (at < run.windowStart || at >= run.windowEnd || isCut(run, scan, at)) openWindow(run, scan, at)
   const { windowStart } = run
   return passEvents(at - windowStart, generation, windowStart, top)
 }

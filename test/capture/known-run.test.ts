@@ -4,7 +4,7 @@
 
 import t, { type Test } from 'tap'
 import { createRandom } from '../../bench/random.ts'
-import { scanElements } from '../../src/capture/elements-scan.ts'
+import { scanElements, scanPiece } from '../../src/capture/elements-scan.ts'
 import { nextEvent, scanAlike } from '../../src/capture/event-scan.ts'
 import { noHead } from '../../src/capture/key-heads.ts'
 import { createRun, passRun } from '../../src/capture/known-run.ts'
@@ -110,6 +110,17 @@ t.test('passes whole events up to the first that is not plain', async (t) => {
   t.equal(scanAlike(scan, runs, nextEvent(runs)), 0, 'none of it is kept')
   t.equal(scanAlike(scan, runs, text.lastIndexOf(alike)), 1)
   t.equal(nextEvent(runs), text.length - 1)
+})
+
+t.test('passes nothing of an earlier text in one of no bytes', async (t) => {
+  const text = '{"event":"e","properties":{"$ip":1}},'
+  const { runs } = waysThatKnow(`[${text.slice(0, -1)}]`)
+  const pieceOf = (part: string) => {
+    clearTape(runs)
+    return scanPiece(openScan(new Uint8Array(Buffer.from(part)), true), runs)
+  }
+  t.same(pieceOf(`${text}{`), { kind: 'cut', place: text.length })
+  t.same(pieceOf(''), { kind: 'cut', place: 0 })
 })
 
 t.test('sees the same wherever a text is cut and whichever byte is another', async (t) => {
