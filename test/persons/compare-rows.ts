@@ -21,8 +21,8 @@ export function stepsOf({ happenings, cuts }: Pick<History, 'happenings' | 'cuts
 }
 
 /**
- * Each history begins with empty tables and a store that remembers nothing. In every other one, so does each second step
- * or so: all that is remembered then are the rows.
+ * Each history begins with empty tables and a store that remembers nothing. In every other one, so does about each
+ * second step: all that is remembered then are the rows.
  */
 export async function compareRows(
   t: Test,
