@@ -111,12 +111,13 @@ async function loadOwners(
     for (const distinctId of ids.distinctIds.keys()) {
       if (lookedFor.has(distinctId)) continue
       lookedFor.add(distinctId)
-      const owner = cache.ownerOf(projectId, distinctId)
+      const bornId = bornIdOf(projectId, distinctId)
+      const owner = cache.ownerOf(bornId)
       if (owner !== null) owners.set(distinctId, owner)
       else {
         projectIds.push(projectId)
         distinctIds.push(distinctId)
-        bornIds.push(bornIdOf(projectId, distinctId))
+        bornIds.push(bornId)
       }
     }
   }
@@ -129,10 +130,10 @@ async function loadOwners(
     [projectIds, bornIds],
   )
   for (const { place, uuid, seen } of rows) {
-    const [projectId, distinctId] = [projectIds[place - 1]!, distinctIds[place - 1]!] // places in these arrays
-    cache.addOwner(projectId, distinctId, uuid)
+    const index = place - 1 // of an id that was asked for
+    cache.addOwner(bornIds[index]!, uuid)
     cache.addStoredSeen(uuid, seen)
-    projects.get(projectId)?.owners.set(distinctId, uuid)
+    projects.get(projectIds[index]!)?.owners.set(distinctIds[index]!, uuid)
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { digestBits } from '../capture/person-digest.ts'
 import type { Seen } from '../identity/seen.ts'
-import { formatUuid, parseUuidText } from '../lib/uuid.ts'
+import { formatUuid } from '../lib/uuid.ts'
 
 const wordRange = 2 ** 32
 /** Of a digest beside its lower word. */
@@ -45,12 +45,6 @@ export function printSeen(seen: Seen): string | null {
   if (seen.last === 0) return null
   packSeen(seen, words)
   return formatUuid(bytes, 0)
-}
-
-/** What a row holds. */
-export function parseSeen(text: string): Seen {
-  parseUuidText(text, bytes, 0)
-  return unpackSeen(words)
 }
 
 function upperOf(digest: number): number {

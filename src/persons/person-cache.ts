@@ -3,11 +3,12 @@
 //
 // An id is kept by the uuid it was born to. Uuids are hashes, unique over all projects.
 
+import { bornIdOf } from '../identity/born-id.ts'
 import type { Changes } from '../identity/changes.ts'
 import type { Person } from '../identity/known.ts'
 import type { Seen } from '../identity/seen.ts'
-import { formatUuid, parseUuidText, writeBornId } from '../lib/uuid.ts'
-import { hasPacked, packSeen, parseSeen, unpackSeen } from './packed-seen.ts'
+import { formatUuid, parseUuidText } from '../lib/uuid.ts'
+import { hasPacked, packSeen, unpackSeen } from './packed-seen.ts'
 import { UuidTable } from './uuid-table.ts'
 
 interface Generation {
@@ -38,9 +39,9 @@ export class PersonCache {
     this.#seen = new UuidTable(bytesMax / 3)
   }
 
-  /** Uuid of the person that owns an id; null when that is not known here. */
-  ownerOf(projectId: number, distinctId: string): string | null {
-    this.#keyOfId(projectId, distinctId)
+  /** Uuid of the person that owns an id, told by the uuid that it was born to; null when that is not known here. */
+  ownerOf(bornId: string): string | null {
+    parseUuidText(bornId, this.#keyBytes, 0)
     return this.#owners.get(this.#key, this.#value) ? formatUuid(this.#valueBytes, 0) : null
   }
 
@@ -73,8 +74,8 @@ export class PersonCache {
     return this.#seen.get(this.#key, this.#value) ? unpackSeen(this.#value) : null
   }
 
-  addOwner(projectId: number, distinctId: string, personUuid: string): void {
-    this.#keyOfId(projectId, distinctId)
+  addOwner(bornId: string, personUuid: string): void {
+    parseUuidText(bornId, this.#keyBytes, 0)
     parseUuidText(personUuid, this.#valueBytes, 0)
     this.#owners.set(this.#key, this.#value)
   }
@@ -94,7 +95,12 @@ export class PersonCache {
 
   /** Remembers what a person's row says that it has seen; here may be known more of the same row. */
   addStoredSeen(uuid: string, seen: string | null): void {
-    if (seen !== null && this.seenBy(uuid) === null) this.noteSeen({ uuid, seen: parseSeen(seen) })
+    if (seen === null) return
+    parseUuidText(uuid, this.#keyBytes, 0)
+    if (this.#seen.get(this.#key, this.#value)) return
+    // Rows hold it as it is packed here.
+    parseUuidText(seen, this.#valueBytes, 0)
+    this.#seen.set(this.#key, this.#value)
   }
 
   /** Follows what a step has changed in the store. */
@@ -109,9 +115,10 @@ export class PersonCache {
     }
     for (const person of changes.persons) this.addPerson(person)
     for (const { projectId, distinctId, personUuid } of changes.distinctIds) {
-      if (personUuid !== null) this.addOwner(projectId, distinctId, personUuid)
+      const bornId = bornIdOf(projectId, distinctId)
+      if (personUuid !== null) this.addOwner(bornId, personUuid)
       else {
-        this.#keyOfId(projectId, distinctId)
+        parseUuidText(bornId, this.#keyBytes, 0)
         this.#owners.forget(this.#key)
       }
     }
@@ -122,11 +129,6 @@ export class PersonCache {
     this.#old = emptyGeneration()
     this.#owners.clear()
     this.#seen.clear()
-  }
-
-  #keyOfId(projectId: number, distinctId: string): void {
-    const bytes = Buffer.from(distinctId)
-    writeBornId(projectId, bytes, 0, bytes.length, this.#keyBytes, 0)
   }
 
   /**

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { digestBits } from '../../src/capture/person-digest.ts'
 import { nothingSeen } from '../../src/identity/seen.ts'
-import { hasPacked, packSeen, parseSeen, printSeen, unpackSeen } from '../../src/persons/packed-seen.ts'
+import { hasPacked, packSeen, printSeen, unpackSeen } from '../../src/persons/packed-seen.ts'
 
 const most = 2 ** digestBits - 1
 const examples = [
@@ -30,5 +30,4 @@ t.test('finds each packed digest, and none that shares only one of its words', a
 t.test('is a uuid in a row, and null for nothing', async (t) => {
   t.equal(printSeen(nothingSeen), null)
   t.equal(printSeen({ last: 0x3_1234_5678, before: 9, earlier: 0 }), '78563412-0900-0000-0000-000003000000')
-  for (const seen of examples.slice(1)) t.same(parseSeen(printSeen(seen)!), seen)
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { bornIdOf } from '../../src/identity/born-id.ts'
 import type { Person } from '../../src/identity/known.ts'
 import { nothingSeen } from '../../src/identity/seen.ts'
 import type { Micros } from '../../src/lib/clock.ts'
@@ -26,9 +27,9 @@ t.test('finds a person through each of its ids, in its own project only', async 
   const cache = new PersonCache(100_000)
   const anna = person(annaId)
   cache.addPerson(anna)
-  cache.addOwner(1, 'anna', annaId)
-  t.equal(cache.ownerOf(1, 'anna'), annaId)
-  t.equal(cache.ownerOf(2, 'anna'), null)
+  cache.addOwner(bornIdOf(1, 'anna'), annaId)
+  t.equal(cache.ownerOf(bornIdOf(1, 'anna')), annaId)
+  t.equal(cache.ownerOf(bornIdOf(2, 'anna')), null)
   t.equal(cache.person(annaId), anna)
   t.equal(cache.person(bobId), null)
 })
@@ -40,7 +41,7 @@ t.test('follows what a step changed', async (t) => {
     ['b', bobId],
   ] as const) {
     cache.addPerson({ ...person(uuid), seen: { ...nothingSeen, last: 7 } })
-    cache.addOwner(1, id, uuid)
+    cache.addOwner(bornIdOf(1, id), uuid)
   }
   const changed = person(bobId, '{"n": 1}')
   cache.apply({
@@ -51,13 +52,13 @@ t.test('follows what a step changed', async (t) => {
   })
   t.equal(cache.person(annaId), null)
   t.equal(cache.seenBy(annaId), null)
-  t.equal(cache.ownerOf(1, 'a'), bobId)
+  t.equal(cache.ownerOf(bornIdOf(1, 'a')), bobId)
   t.equal(cache.person(bobId), changed)
   t.same(cache.seenBy(bobId), nothingSeen, 'a changed person has seen nothing yet')
   cache.apply({ ...noChanges, distinctIds: [{ projectId: 1, distinctId: 'a', personUuid: null }] })
-  t.equal(cache.ownerOf(1, 'a'), null)
+  t.equal(cache.ownerOf(bornIdOf(1, 'a')), null)
   cache.apply({ ...noChanges, projectsDeleted: [2] })
-  t.equal(cache.ownerOf(1, 'b'), null)
+  t.equal(cache.ownerOf(bornIdOf(1, 'b')), null)
   t.equal(cache.seenBy(bobId), null)
 })
 

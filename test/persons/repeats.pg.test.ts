@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { bornIdOf } from '../../src/identity/born-id.ts'
 import { type EventsInput, readInput, type UnreadInput } from '../../src/identity/operations.ts'
 import { nothingSeen } from '../../src/identity/seen.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
@@ -40,7 +41,7 @@ function cacheOf(): PersonCache {
     ['b', ab],
     ['c', c],
   ] as const)
-    cache.addOwner(1, id, uuid)
+    cache.addOwner(bornIdOf(1, id), uuid)
   cache.noteSeen({ uuid: ab, seen: { ...nothingSeen, last: last!, before: before! } })
   return cache
 }
