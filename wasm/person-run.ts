@@ -53,7 +53,7 @@ export function addPerson(record: usize, entriesEnd: usize, toText: i32, propert
     if (before === lastEnd) length += end - lastEnd
     else {
       length = end - first
-      store<i32>(run, key)
+      store<i32>(run, first)
       run += runSize * 4
     }
     store<i32>(run - runSize * 4, length, 4)

@@ -6,7 +6,7 @@ import { Field, Property } from './event-keys.ts'
 import { hasValue } from './event-values.ts'
 import { openBrace, openBracket, quote } from './json-bytes.ts'
 import { nextMember, openMembers } from './members.ts'
-import type { KeyPlaces } from './properties-edit.ts'
+import { placeOf, type Stretches } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
@@ -59,14 +59,14 @@ export function idDistance(
   scan: Scan,
   spans: EventSpans,
   id: TextArena,
-  places: KeyPlaces,
+  stretches: Stretches,
   properties: TextArena,
 ): number {
   const start = spans.starts[Property.distinct_id]!
   const length = id.size - id.valueStart
   // With its quotes the value is two bytes longer.
   if (start === 0 || spans.ends[Property.distinct_id]! - start !== length + 2) return 0
-  const place = places[Property.distinct_id]! + 1
+  const place = placeOf(stretches, start) + 1
   // An id that was taken from there is the same when it is as long: every escape is longer than what it stands for.
   const isSame =
     (distinctIdKey(scan, spans) === Property.distinct_id && scan.bytes[start] === quote) ||

@@ -220,7 +220,7 @@ export class EventCapture {
     const { distinctId, properties, person, elementsChain } = text
     settleSetValues(scan, spans, this.#setValues)
     this.#properties.write(scan, spans, this.#setValues, isAnonymous, properties)
-    idDistances[count] = idDistance(scan, spans, distinctId, this.#properties.places, properties)
+    idDistances[count] = idDistance(scan, spans, distinctId, this.#properties.stretches, properties)
     if (!isAnonymous) {
       digests[count] = writePerson(scan, spans, this.#setValues, name, this.#properties, properties, person)
     }

@@ -7,6 +7,8 @@ import { letterN, openBrace } from './json-bytes.ts'
 import { countsAll, digestOf, hasDigest, PersonDigest } from './person-digest.ts'
 import { PieceWriter } from './person-pieces.ts'
 import type { PropertiesColumn } from './properties-column.ts'
+import { placeOf } from './properties-edit.ts'
+import { entrySize } from './run-layout.ts'
 import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
 import type { EventSpans } from './span-tape.ts'
@@ -41,14 +43,16 @@ export function writePerson(
     return digestOf(spans.digestLow, spans.digestHigh, spans.isQuiet)
   }
   digest.begin(countsAll(name))
-  for (let index = 0; index < spans.entryCount; index++) {
-    const key = spans.entryKeys[index]!
+  const { cells } = spans
+  for (let cell = spans.entriesAt; cell < spans.entriesEnd; cell += entrySize) {
+    const key = cells[cell]!
     if (key < Property.$set) continue
     const isWanted = key >= mappedFirst ? mapsProperties : belongs(scan, spans, values, key, name)
     if (!isWanted) continue
-    const start = column.places[key]!
-    const end = start + spans.ends[key]! - spans.starts[key]!
-    if (isPlain(spans, key)) addPlainMember(properties, key, start, end)
+    const from = cells[cell + 2]!
+    const start = placeOf(column.stretches, from)
+    const end = start + cells[cell + 3]! - from
+    if (isPlain(spans, key, cells[cell + 1]!, from)) addPlainMember(properties, key, start, end)
     else pieces.addText(keyTexts[key]!, properties.bytes, start, end)
     digest.add(key, properties.view, start, end)
   }
@@ -72,12 +76,11 @@ export function writePerson(
 /** Adds the members that the scan has found already. */
 function addRuns(
   { runs, runCount }: EventSpans,
-  { places }: PropertiesColumn,
+  { stretches }: PropertiesColumn,
   { valueStart }: TextArena,
 ): void {
   for (let run = 0; run < runCount; run++) {
-    const key = runs[run * 2]!
-    const start = places[key]! - keySizes[key]! - valueStart
+    const start = placeOf(stretches, runs[run * 2]!) - valueStart
     pieces.addPlace(start, start + runs[run * 2 + 1]!)
   }
 }
@@ -96,10 +99,9 @@ function addPlainMember({ valueStart }: TextArena, key: number, start: number, e
 }
 
 /** Whether a property was sent with no escapes in its key and no white space around: no spelling is shorter. */
-function isPlain({ befores, starts }: EventSpans, key: number): boolean {
-  const before = befores[key]!
+function isPlain({ starts }: EventSpans, key: number, before: number, start: number): boolean {
   const commaSize = before === starts[Field.properties]! + 1 ? 0 : 1
-  return starts[key]! - before === keySizes[key]! + commaSize
+  return start - before === keySizes[key]! + commaSize
 }
 
 /** Whether a property that is not mapped, as it was sent, tells of persons or groups in an event of this name. */

@@ -11,10 +11,12 @@ import {
   copyProperties,
   createKeyPlaces,
   createKeySet,
+  createStretches,
   insertEntries,
   insertEntry,
   type KeyPlaces,
   type KeySet,
+  type Stretches,
   setKeys,
 } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
@@ -61,7 +63,8 @@ const personalKeys = [
 export class PropertiesColumn {
   /** Where the event written last came from; null when nobody knows, or may know. */
   place: PlaceText | null = null
-  /** Where the known properties of the event written last are in the column, and those that tell the place. */
+  /** Where in the column the properties of the event written last are: those that stayed, those put in, its place. */
+  readonly stretches: Stretches = createStretches()
   readonly places: KeyPlaces = createKeyPlaces()
   placeStart = 0
   #anonymizesIps = false
@@ -111,7 +114,7 @@ export class PropertiesColumn {
     const source = start === 0 ? emptyProperties : scan.bytes
     const end = start === 0 ? emptyProperties.length : spans.ends[Field.properties]!
     const removed = isAnonymous ? this.#removedIfAnonymous : this.#removed
-    let count = copyProperties(source, spans, start, end, removed, also, this.places, target)
+    let count = copyProperties(source, spans, start, end, removed, also, this.stretches, target)
     if (!isAnonymous) {
       count = this.#insertSet(values.set, count, target)
       count = this.#insertSet(values.setOnce, count, target)

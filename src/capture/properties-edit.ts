@@ -9,8 +9,16 @@ import type { TextArena } from './text-arena.ts'
 /** By key: 1 for the properties to leave out. */
 export type KeySet = Uint8Array
 
-/** By key: where the value of a property that stayed, or was put in, starts in the text that was written. */
+/** By key: where the value of a property that was put in starts in the text that was written. */
 export type KeyPlaces = Int32Array
+
+/** Where the stretches of text that were copied went, in their order. */
+export interface Stretches {
+  count: number
+  /** Where each starts in the source, and what its bytes moved by. */
+  readonly starts: Int32Array
+  readonly moves: Int32Array
+}
 
 export function createKeySet(): KeySet {
   return new Uint8Array(keyCount)
@@ -18,6 +26,17 @@ export function createKeySet(): KeySet {
 
 export function createKeyPlaces(): KeyPlaces {
   return new Int32Array(keyCount)
+}
+
+export function createStretches(): Stretches {
+  return { count: 0, starts: new Int32Array(keyCount), moves: new Int32Array(keyCount) }
+}
+
+/** Where what stood at `at` of the source, and stayed, was copied to. */
+export function placeOf({ count, starts, moves }: Stretches, at: number): number {
+  let index = count - 1
+  while (index > 0 && starts[index]! > at) index--
+  return at + moves[index]!
 }
 
 /** Makes `set` hold `keys` and nothing else. */
@@ -28,8 +47,8 @@ export function setKeys(set: KeySet, keys: readonly number[]): void {
 
 /**
  * Appends the properties object at [start, end), without what `removed` or `alsoRemoved` names and without its
- * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice. `places` are told of the
- * known keys that stayed. Returns how many entries did.
+ * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice. `stretches` are told
+ * of what was copied. Returns how many entries stayed.
  */
 export function copyProperties(
   bytes: Uint8Array,
@@ -38,22 +57,20 @@ export function copyProperties(
   end: number,
   removed: KeySet,
   alsoRemoved: KeySet,
-  places: KeyPlaces,
+  stretches: Stretches,
   target: TextArena,
 ): number {
   let count = spans.propertyCount
+  stretches.count = 0
   let from = start
   const empty = target.size + 1
   target.reserve(end - start + 1)
   for (let index = 0; index < spans.entryCount; index++) {
     const key = spans.entryKeys[index]!
     if (key <= lastField) continue
-    if (removed[key] === 0 && alsoRemoved[key] === 0) {
-      places[key] = target.size + spans.starts[key]! - from
-      continue
-    }
+    if (removed[key] === 0 && alsoRemoved[key] === 0) continue
     const before = spans.befores[key]!
-    if (before > from) target.append(bytes, from, before)
+    if (before > from) appendStretch(bytes, from, before, stretches, target)
     from = spans.ends[key]!
     // The comma behind an entry goes with it when nothing stays before it, else the one in front does.
     if (target.size === empty) from = afterComma(bytes, from)
@@ -62,8 +79,20 @@ export function copyProperties(
   if (count === 0) {
     target.size = empty - 1
     target.put(openBrace)
-  } else target.append(bytes, from, end - 1)
+  } else appendStretch(bytes, from, end - 1, stretches, target)
   return count
+}
+
+function appendStretch(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  stretches: Stretches,
+  target: TextArena,
+): void {
+  stretches.starts[stretches.count] = start
+  stretches.moves[stretches.count++] = target.size - start
+  target.append(bytes, start, end)
 }
 
 /** Appends `"key":` and its value, source[start, end), after `count` other entries. Returns the new count. */

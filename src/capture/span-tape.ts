@@ -4,12 +4,12 @@
 // A record, in i32: its own size, start and end of the event, marks, number of properties, and what it says of its
 // person: number of runs or -1 when that is not told, both words of the digest, 1 when no value counted (person-run).
 // Then four for each known key met: key, end of what comes before its entry, start and end of its value. A record holds
-// a key once. Then two for each run: the key of its first member, and its length.
+// a key once. Then two for each run: where its first member begins, and its length.
 //
 // The tape takes what fits in its limit; events past it are scanned again when their turn comes.
 
 import { assert } from '../lib/assert.ts'
-import { fieldIndex, keyCount, lastField, propertyIndex } from './event-keys.ts'
+import { fieldIndex, keyCount, lastField, mappedFirst, propertyIndex } from './event-keys.ts'
 import { createHeads, type KeyHeads } from './key-heads.ts'
 import { closeWindow, createRun, type KnownRun } from './known-run.ts'
 import { describeKeys } from './person-run.ts'
@@ -165,14 +165,18 @@ export interface EventSpans {
   end: number
   marks: number
   propertyCount: number
-  /** The entries' keys in the order of the text, `entryCount` of them. */
+  /** The tape's, and where in them the entries are, in the order of the text. */
+  cells: Int32Array
+  entriesAt: number
+  entriesEnd: number
+  /** The entries' keys in the order of the text, `entryCount` of them: of all that somebody asks for by name. */
   readonly entryKeys: Int32Array
   entryCount: number
   /** By key: end of what comes before the entry, start and end of the value; starts are 0 for an absent key. */
   readonly befores: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** Runs of members of the person column, -1 when they are not told; `runs` holds first key and length of each. */
+  /** Runs of members of the person column, -1 when they are not told; `runs` holds start and length of each. */
   runCount: number
   readonly runs: Int32Array
   /** Their digest's two words, and whether no value counted. */
@@ -187,6 +191,9 @@ export function createSpans(): EventSpans {
     end: 0,
     marks: 0,
     propertyCount: 0,
+    cells: new Int32Array(0),
+    entriesAt: 0,
+    entriesEnd: 0,
     entryKeys: new Int32Array(keyCount),
     entryCount: 0,
     befores: new Int32Array(keyCount),
@@ -216,9 +223,14 @@ export function readRecord(tape: SpanTape, at: number, spans: EventSpans): numbe
   spans.isQuiet = cells[at + 8] === 1
   const runsAt = runCount > 0 ? next - runCount * runSize : next
   for (let cell = runsAt; cell < next; cell++) spans.runs[cell - runsAt] = cells[cell]!
+  spans.cells = cells
+  spans.entriesAt = at + headSize
+  spans.entriesEnd = runsAt
   let count = 0
   for (let cell = at + headSize; cell < runsAt; cell += entrySize) {
     const key = cells[cell]!
+    // Mapped properties are most of an event's, and but for the first nobody asks for one of them.
+    if (key > mappedFirst) continue
     spans.entryKeys[count++] = key
     spans.befores[key] = cells[cell + 1]!
     spans.starts[key] = cells[cell + 2]!

@@ -1,12 +1,14 @@
 // Sequences of bodies through one tape: heads are kept from body to body, so what is found in one must not depend on
 // those before. The oracle reads each body by itself, with JSON.parse and a parser of a few lines.
 
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { createRandom, type Random } from '../../bench/random.ts'
 import { type ElementsCursor, scanElements } from '../../src/capture/elements-scan.ts'
-import { fieldIndex, propertyIndex } from '../../src/capture/event-keys.ts'
+import { fieldIndex, mappedFirst, propertyIndex } from '../../src/capture/event-keys.ts'
 import type { KeyIndex } from '../../src/capture/key-index.ts'
 import { createRun } from '../../src/capture/known-run.ts'
+import { entrySize } from '../../src/capture/run-layout.ts'
 import { expectEnd, openScan } from '../../src/capture/scan.ts'
 import {
   clearTape,
@@ -121,13 +123,22 @@ function scannedEvents(tape: SpanTape, text: string): Found[] | null {
   const found: Found[] = []
   for (let at = 0; at < tape.used; ) {
     at = readRecord(tape, at, spans)
-    const keys = [...spans.entryKeys.subarray(0, spans.entryCount)]
+    const { cells, entriesAt, entriesEnd } = spans
+    const entries = Array.from({ length: (entriesEnd - entriesAt) / entrySize }, (_, index) => {
+      const cell = entriesAt + index * entrySize
+      return [...cells.subarray(cell, cell + entrySize)]
+    })
+    const named = [...spans.entryKeys.subarray(0, spans.entryCount)]
+    const byName = named.map((key) => [key, spans.befores[key]!, spans.starts[key]!, spans.ends[key]!])
+    const asked = entries.filter(([key = 0]) => key <= mappedFirst)
+    if (!isDeepStrictEqual(byName, asked))
+      throw new Error(`${JSON.stringify(byName)} is not ${JSON.stringify(asked)}`)
     found.push({
       start: spans.start,
       end: spans.end,
       propertyCount: spans.propertyCount,
       repeats: spans.marks === EventMark.mayRepeat,
-      spans: keys.map((key) => [key, spans.befores[key]!, spans.starts[key]!, spans.ends[key]!]).sort(byKey),
+      spans: entries.sort(byKey),
     })
   }
   return found
