@@ -20,8 +20,8 @@ import {
   headTextAt,
   keySeenAt,
   keysAt,
+  layoutNumber,
   leftAt,
-  memoryBytes,
   metAt,
   namesAt,
   propertiesField,
@@ -48,8 +48,7 @@ import {
   space,
 } from './plain-value'
 
-/** Tells builds apart whose memory is laid out otherwise. */
-export const layout: i32 = memoryBytes
+export const layout: i32 = layoutNumber
 
 const noHead: i32 = 0
 

@@ -22,6 +22,7 @@ import {
   keySizesAt,
   keysAt,
   keysMax,
+  layoutNumber,
   leftAt,
   memoryBytes,
   metAt,
@@ -120,7 +121,7 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
 function passesOf(module: RunModule | null, memory: object): Passes | null {
   if (module === null) return null
   const { exports } = new WebAssembly.Instance(module, { env: { memory } })
-  return exports.layout?.value === memoryBytes ? exports : null
+  return exports.layout?.value === layoutNumber ? exports : null
 }
 
 function headRoom(buffer: ArrayBuffer, at: number): HeadRoom {

@@ -70,3 +70,9 @@ export const windowAt = personKindsAt + keysMax
 export const cellsAt = windowAt + windowBytesMax + overlap * 2
 
 export const memoryBytes = cellsAt + cellsMax * 4
+
+/** Raised when something that lies where it did means something else. */
+const revision = 1
+
+/** Tells builds apart that do not understand each other. */
+export const layoutNumber = memoryBytes * 16 + revision

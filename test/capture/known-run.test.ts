@@ -8,10 +8,19 @@ import { scanElements, scanPiece } from '../../src/capture/elements-scan.ts'
 import { nextEvent, scanAlike } from '../../src/capture/event-scan.ts'
 import { noHead } from '../../src/capture/key-heads.ts'
 import { createRun, passRun } from '../../src/capture/known-run.ts'
-import { recordHeadSize, runSize, windowBytesMax } from '../../src/capture/run-layout.ts'
+import {
+  layoutNumber,
+  memoryBytes,
+  recordHeadSize,
+  runSize,
+  windowBytesMax,
+} from '../../src/capture/run-layout.ts'
 import { openScan } from '../../src/capture/scan.ts'
 import { clearTape, createTape, type SpanTape } from '../../src/capture/span-tape.ts'
 import { isServiceError } from '../../src/errors.ts'
+
+/** What is used here of a part of JavaScript that TypeScript counts among browsers' things. */
+declare const WebAssembly: { Module: new (bytes: Uint8Array) => object }
 
 /** Everything that scanning an array of events leaves, or the refusal. */
 function outcome(tape: SpanTape, text: Uint8Array): string {
@@ -110,6 +119,19 @@ t.test('passes whole events up to the first that is not plain', async (t) => {
   t.equal(scanAlike(scan, runs, nextEvent(runs)), 0, 'none of it is kept')
   t.equal(scanAlike(scan, runs, text.lastIndexOf(alike)), 1)
   t.equal(nextEvent(runs), text.length - 1)
+})
+
+t.test('leaves a module of another build alone', async (t) => {
+  // A module that holds nothing but its number.
+  const moduleOf = (layout: number) => {
+    const number = [0, 7, 14, 21].map((shift) => ((layout >>> shift) & 0x7f) | 0x80)
+    const globals = [6, 10, 1, 0x7f, 0, 0x41, ...number, (layout >>> 28) & 0x7f, 0x0b]
+    const exported = [7, 10, 1, 6, ...Buffer.from('layout'), 3, 0]
+    return new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, ...globals, ...exported))
+  }
+  t.not(createRun(moduleOf(layoutNumber)).passes, null)
+  t.equal(createRun(moduleOf(layoutNumber - 1)).passes, null, 'whose memory is as large')
+  t.equal(createRun(moduleOf(memoryBytes)).passes, null, 'of a build that had no other number')
 })
 
 t.test('passes nothing of an earlier text in one of no bytes', async (t) => {
