@@ -99,7 +99,8 @@ function measure(personCount: number, seed: number): ResultRow[] {
   })
 }
 
-function batchOf(count: number, make: (index: number) => SentEvent): EventBatch {
+/** The batch that capture makes of events 0 to count - 1; it must keep some. */
+export function batchOf(count: number, make: (index: number) => SentEvent): EventBatch {
   const batch = capturedBatch(Array.from({ length: count }, (_, index) => make(index)))
   if (batch === null) throw new Error('capture dropped every event')
   return batch

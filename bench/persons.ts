@@ -12,17 +12,16 @@
 // nothing else to do, the wall clock says the same.
 
 import { join } from 'node:path'
-import type { EventBatch } from '../src/capture/event-batch.ts'
 import { forLanes, type Offsets, originOffset } from '../src/consumer/offset.ts'
 import { isServiceError } from '../src/errors.ts'
 import type { UnreadInput } from '../src/identity/operations.ts'
 import { PostgresStore, storePool } from '../src/persons/postgres-store.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../src/postgres/pool.ts'
-import { capturedBatch, rangeOf, type SentEvent } from '../test/identity/captured.ts'
+import { rangeOf, type SentEvent } from '../test/identity/captured.ts'
 import { addProjects } from '../test/persons/world.ts'
 import { machineMs } from './clock.ts'
-import { visit } from './identity.ts'
+import { batchOf, visit } from './identity.ts'
 import { addPersons } from './known-persons.ts'
 import { OwnPostgres } from './own-postgres.ts'
 import { createRandom, type Random } from './random.ts'
@@ -265,14 +264,8 @@ function describe(samples: readonly Sample[]): string {
 function inputsOf(count: number, make: () => SentEvent): UnreadInput[] {
   return Array.from({ length: Math.ceil(count / batchEvents) }, (_, index) => {
     const size = Math.min(batchEvents, count - index * batchEvents)
-    return rangeOf(captured(Array.from({ length: size }, make)))
+    return rangeOf(batchOf(size, make))
   })
-}
-
-function captured(events: readonly SentEvent[]): EventBatch {
-  const batch = capturedBatch(events)
-  if (batch === null) throw new Error('capture dropped every event')
-  return batch
 }
 
 /** Places that no journal has: only that they move on counts here. */
