@@ -1,6 +1,6 @@
 // From a complete capture request to encoded batches of captured events, or to the reason why not. The one entry of
 // this room for whoever has a body in hand. It runs in decode threads, where a batch holds one request, and for small
-// bodies on the main thread, where those of one turn share a batch (turn-capture).
+// bodies on the main thread, where those that come together share one (turn-capture).
 //
 // No JavaScript object is built for an event: the body is scanned once as bytes (scan, event-scan), and each event is
 // written to columns from the spans found (event-capture). Measured costs are above the scanner.

@@ -74,7 +74,7 @@ export type TextColumnName = (typeof textColumnNames)[number]
 export interface EventBatchHeader {
   readonly version: number
   readonly projectId: number
-  /** When its requests were complete, epoch ms: those of one batch were so in one turn of the event loop. */
+  /** When its first request was complete, epoch ms: the others of it came within 100 ms (turn-capture). */
   readonly receivedAtMs: number
   readonly historical: boolean
   readonly count: number

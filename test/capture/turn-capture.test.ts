@@ -4,59 +4,21 @@ import t from 'tap'
 import type { CaptureReport } from '../../src/capture/capture-append.ts'
 import type { CaptureOutcome, CaptureTask } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
-import { openEventBatch } from '../../src/capture/event-batch.ts'
-import { type JoinedRequest, TurnCapture } from '../../src/capture/turn-capture.ts'
+import type { JoinedRequest } from '../../src/capture/turn-capture.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { GeoipFiles } from '../../src/geoip/database.ts'
 import { openJournal } from '../../src/journal/client.ts'
-import type { Journal, JournalPart, Lane } from '../../src/journal/journal.ts'
+import type { Journal } from '../../src/journal/journal.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import { seededRandom } from '../journal/simulated-disk.ts'
 import { geoipFiles } from './geoip-files.ts'
 import { randomTask } from './random-bodies.ts'
-import { type Captured, comparableRow, now, type Row, rowsOf, task } from './tasks.ts'
-
-interface AppendedRecord {
-  readonly lane: Lane
-  readonly projectId: number
-  readonly receivedAtMs: number
-  readonly rows: Row[]
-}
-
-/** A turn capture in front of `journal`, and what was appended and reported. */
-function turnWorld(journal: Pick<Journal, 'append'> = new MemoryJournal()) {
-  const records: AppendedRecord[] = []
-  const reports: CaptureReport[] = []
-  const clock = { ms: now, nowMs: () => clock.ms, monotonicMs: () => 0 }
-  const turn = new TurnCapture({
-    journal: {
-      append(lane, parts) {
-        for (const part of parts) records.push(recordOf(lane, part))
-        return journal.append(lane, parts)
-      },
-    },
-    observer: { captured: (report) => reports.push(report) },
-    clock,
-  })
-  /** Decodes a request that came now. */
-  const send = (body: unknown, changes: Partial<CaptureTask> = {}) =>
-    turn.decode(task(body, { receivedAtMs: turn.receivedAtMs(), ...changes }))
-  return { turn, send, records, reports, clock }
-}
-
-function recordOf(lane: Lane, { payload, eventCount, dedupKeys }: JournalPart): AppendedRecord {
-  const { projectId, receivedAtMs } = openEventBatch(payload).header
-  if (dedupKeys === null) throw new Error('events have keys')
-  const part = { payload: new Uint8Array(payload), eventCount, identityBornIds: new Uint8Array(0) }
-  const parts = [{ ...part, dedupKeys: new Uint32Array(dedupKeys) }]
-  return { lane, projectId, receivedAtMs, rows: rowsOf({ parts } as Captured) } // rowsOf reads the parts alone
-}
+import { type Captured, comparableRow, now, rowsOf, task } from './tasks.ts'
+import { type AppendedRecord, slowWorld, turnEnd, turnWorld } from './turn-world.ts'
 
 const event = (name: string, fields = {}) => ({ event: name, distinct_id: 'u', ...fields })
 const single = (name: string, fields = {}) => ({ api_key: 'phc_test', ...event(name, fields) })
 const names = ({ rows }: AppendedRecord): string[] => rows.map((row) => row.event)
-const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** Resolves when a joined request's events are on disk; throws for a request that did not join. */
 function appended(outcome: CaptureOutcome | JoinedRequest): Promise<void> {
   if (outcome.kind !== 'joined') throw new Error(`expected joined, got ${outcome.kind}`)
@@ -91,22 +53,66 @@ t.test('requests of one turn are one record, in their order, and one report', as
 
 t.test('nobody is answered before the record is on disk', async (t) => {
   const settled: string[] = []
-  const release: (() => void)[] = []
-  const memory = new MemoryJournal()
-  const { send, reports } = turnWorld({
-    async append(lane, parts) {
-      await new Promise<void>((resolve) => release.push(resolve))
-      return memory.append(lane, parts)
-    },
-  })
+  const { send, reports, release } = slowWorld()
   const all = ['a', 'b'].map((name) => appended(send(single(name))).then(() => settled.push(name)))
   t.match(send({ api_key: 'phc_test', batch: [{ event: 'no id' }] }), { kind: 'captured', parts: [] })
   await turnEnd()
   await turnEnd()
   t.same([settled, reports.length], [[], 0])
-  release[0]?.()
+  release()
   await Promise.all(all)
   t.same([settled, reports.length], [['a', 'b'], 1])
+})
+
+t.test('those who come while a record is on its way to disk are the next one', async (t) => {
+  const { send, records, release } = slowWorld()
+  const all = [appended(send(single('a')))]
+  await turnEnd()
+  for (const name of ['b', 'c']) {
+    all.push(appended(send(single(name))))
+    await turnEnd()
+  }
+  t.same(records.map(names), [['a']])
+  release()
+  await all[0]
+  all.push(appended(send(single('d'))))
+  await turnEnd()
+  t.same(records.map(names), [['a'], ['b', 'c', 'd']], 'and those of the turn in which it got there')
+  release()
+  await Promise.all(all)
+})
+
+t.test('a record waits for those before it in its own lane, until it holds enough', async (t) => {
+  const { send, records, releaseUntil } = slowWorld()
+  const past = (name: string, count = 1) => ({
+    api_key: 'phc_test',
+    historical_migration: true,
+    batch: Array(count).fill(event(name)),
+  })
+  const all = [send(past('a')), send(single('b'))].map(appended)
+  await turnEnd()
+  t.same(records.map(names), [['a'], ['b']])
+  all.push(...[send(past('c')), send(past('d', 499))].map(appended))
+  t.same(records.length, 3)
+  all.push(...[send(past('e')), send(single('f'))].map(appended))
+  await turnEnd()
+  t.same(records.slice(3).map(names), [['e']], 'a request of the other lane ends it')
+  await releaseUntil(all)
+  t.same(records.slice(4).map(names), [['f']])
+})
+
+t.test('who comes long after the first of a record that waits is in another', async (t) => {
+  const { send, records, releaseUntil, clock } = slowWorld()
+  const all = [appended(send(single('a')))]
+  await turnEnd()
+  for (const ms of [0, 100, 101, 0]) {
+    clock.ms = now + ms
+    all.push(appended(send(single(`${ms}`))))
+    await turnEnd()
+  }
+  t.same(records.map(names), [['a'], ['0', '100'], ['101']])
+  await releaseUntil(all)
+  t.same(records.slice(3).map(names), [['0']])
 })
 
 t.test('a bad request costs only itself', async (t) => {
@@ -180,24 +186,23 @@ t.test('a record that holds enough takes no more, in bytes and in events', async
   }
   const { send, records } = turnWorld()
   const kib = (count: number): number => count * 1024
-  for (const bytes of [kib(128), kib(128) - 1, 100, kib(256), 100]) send(sized(bytes))
-  await turnEnd()
+  const sendAll = (bodies: unknown[], changes: Partial<CaptureTask> = {}) =>
+    Promise.all(bodies.map((body) => appended(send(body, changes))))
+  await sendAll([kib(128), kib(128) - 1, 100, kib(256), 100].map(sized))
   t.same(
     records.map(({ rows }) => rows.length),
     [3, 1, 1],
   )
   records.length = 0
   const many = (count: number) => ({ api_key: 'phc_test', batch: Array(count).fill(event('a')) })
-  for (const count of [250, 249, 1, 500, 499, 700, 1]) send(many(count))
-  await turnEnd()
+  await sendAll([250, 249, 1, 500, 499, 700, 1].map(many))
   t.same(
     records.map(({ rows }) => rows.length),
     [500, 500, 1199, 1],
   )
   records.length = 0
   const limits = { ...task('').limits, recordBytesMax: 200 }
-  for (const bytes of [100, 100, 199, 100, 100]) send(sized(bytes), { limits })
-  await turnEnd()
+  await sendAll([100, 100, 199, 100, 100].map(sized), { limits })
   t.same(
     records.map(({ rows }) => rows.length),
     [2, 2, 1],
@@ -250,32 +255,25 @@ t.test('a journal that closes in the middle of a turn leaves nobody without an a
   t.match(await answers, [{ status: 'fulfilled' }, { status: 'fulfilled' }, stopping, stopping])
 })
 
-t.test(
-  'requests of a turn were received when it began; one that waited for its key keeps its time',
-  async (t) => {
-    const { turn, send, records, clock } = turnWorld()
-    const waiting = task(single('waited'), { receivedAtMs: turn.receivedAtMs() })
-    await turnEnd()
-    clock.ms = now + 10
-    send(single('a'))
-    clock.ms = now + 20
-    send(single('b'))
-    turn.decode(waiting)
-    send(single('c'))
-    await turnEnd()
-    send(single('d'))
-    await turnEnd()
-    t.same(
-      records.map((record) => [record.receivedAtMs - now, ...names(record)]),
-      [
-        [10, 'a', 'b'],
-        [0, 'waited'],
-        [10, 'c'],
-        [20, 'd'],
-      ],
-    )
-  },
-)
+t.test('a record has the time of its first request, its events that of their own', async (t) => {
+  const { turn, send, records, clock } = turnWorld()
+  const waiting = task(single('waited for its key'), { receivedAtMs: turn.receivedAtMs() })
+  await turnEnd()
+  clock.ms = now + 10
+  const all = [appended(send(single('a')))]
+  clock.ms = now + 20
+  all.push(...[send(single('b')), turn.decode(waiting), send(single('c'))].map(appended))
+  await Promise.all(all)
+  await appended(send(single('d')))
+  const timesOf = ({ rows }: AppendedRecord) => rows.map((row) => [row.event, row.micros / 1000 - now])
+  t.same(
+    records.map((record) => [record.receivedAtMs - now, ...timesOf(record)]),
+    [
+      [10, ['a', 10], ['b', 10], ['waited for its key', 0], ['c', 10]],
+      [20, ['d', 20]],
+    ],
+  )
+})
 
 t.test('a request that waited for its key may be the only one of its turn', async (t) => {
   const { turn, records } = turnWorld()
@@ -316,18 +314,19 @@ t.test('a random mix of requests stores and answers what each of them would alon
     const random = seededRandom(seed)
     const world = turnWorld()
     const alone: Captured[] = []
+    const joined: Promise<void>[] = []
     for (let index = 0; index < 12; index++) {
       const request = randomRequest(random, seed * 12 + index, geoip)
       const found = world.turn.decode({ ...request, body: request.body.slice() })
       const expected = decodeCapture({ ...request, body: request.body.slice() })
       if (found.kind === 'joined') {
-        counts.joined++
+        joined.push(found.appended)
         t.match(expected, { kind: 'captured', beacon: found.beacon }, `seed ${seed}`)
         alone.push(expected as Captured) // the line before says so
       } else t.same(found, expected, `seed ${seed}`)
     }
-    await turnEnd()
-    await turnEnd()
+    await Promise.all(joined)
+    counts.joined += joined.length
     counts.appends += world.reports.length
     for (const lane of ['realtime', 'historical'] as const) {
       const expected = alone.filter(({ historical }) => historical === (lane === 'historical'))
