@@ -32,6 +32,7 @@ import {
   startsAt,
   windowAt,
 } from '../src/capture/run-layout'
+import { addFacts } from './event-facts'
 import { addPerson } from './person-run'
 import {
   closeBrace,
@@ -47,6 +48,8 @@ import {
   setEscape,
   space,
 } from './plain-value'
+
+export { addIds } from './event-ids'
 
 export const layout: i32 = layoutNumber
 
@@ -154,6 +157,7 @@ function passEvent(at: usize, generation: i32, base: i32, record: usize): usize 
   }
   if (head === noHead || load<u8>(place) !== closeBrace) return left
   const recordEnd = addPerson(record, entry, windowAt - base, properties)
+  addFacts(record, entry, windowAt - base)
   store<i32>(record, <i32>(recordEnd - record) >> 2)
   store<i32>(record, textPlace(at, base), 4)
   store<i32>(record, textPlace(place + 1, base), 8)

@@ -9,6 +9,7 @@ import { type ErrorCode, errorRow, isServiceError, ServiceError } from '../error
 import { releaseMemory } from '../release-memory.ts'
 import { checkApiKey } from './api-key.ts'
 import { type BodyOutcome, openBody } from './body.ts'
+import { BornIds } from './born-ids.ts'
 import type {
   CapturedRequest,
   CaptureOutcome,
@@ -20,6 +21,7 @@ import { dropDetails, schemaFaults } from './drop-details.ts'
 import { type ElementsCursor, scanMoreElements } from './elements-scan.ts'
 import { type Envelope, scanEnvelope } from './envelope.ts'
 import { type CaptureFacts, EventCapture } from './event-capture.ts'
+import { addIds } from './event-facts.ts'
 import { type CaptureProject, findProject } from './projects.ts'
 import { Remarks } from './remarks.ts'
 import { openScan, type Scan } from './scan.ts'
@@ -37,7 +39,9 @@ type OpenedBody = Extract<BodyOutcome, { kind: 'text' }>
 // One of each for the thread: a request is decoded from beginning to end before the next.
 export const tape = createTape()
 const spans = createSpans()
-const alone = new EventCapture()
+/** Of the thread. */
+export const bornIds = new BornIds(tape.run.bornSlots)
+const alone = new EventCapture(bornIds)
 
 /** The target of a request that has a batch to itself. */
 const aloneTarget: CaptureTarget = {
@@ -169,6 +173,7 @@ function captureAll(capture: EventCapture, scan: Scan, cursor: ElementsCursor): 
 /** Captures the events of the tape. Returns why the last one was dropped. */
 export function captureTape(capture: EventCapture, scan: Scan): DropReason | null {
   let drop: DropReason | null = null
+  addIds(tape.run, tape.used, capture.projectId)
   for (let at = 0; at < tape.used; ) {
     at = readRecord(tape, at, spans)
     drop = capture.capture(scan, spans)

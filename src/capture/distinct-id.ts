@@ -2,6 +2,7 @@
 // text, arrays and objects as compact JSON with sorted keys; at most 200 characters (code points) of it.
 
 import { isSameBytes } from '../lib/bytes.ts'
+import { appendId } from './event-facts.ts'
 import { Field, Property } from './event-keys.ts'
 import { hasValue } from './event-values.ts'
 import { openBrace, openBracket, quote } from './json-bytes.ts'
@@ -19,12 +20,23 @@ const containerBytesMax = 64 * 1024
 
 /** Appends the distinct_id of an event to `target`. Returns false, with nothing appended, when it has none. */
 export function writeDistinctId(scan: Scan, spans: EventSpans, target: TextArena): boolean {
+  const at = target.size
+  if (!appendId(spans, target) && !appendValue(scan, spans, target)) return false
+  if (isBlank(target.bytes, at, target.size)) {
+    target.size = at
+    return false
+  }
+  if (target.size - at > charsMax) target.size = endOfChars(target.bytes, at, target.size)
+  return true
+}
+
+/** Appends the value of the distinct_id as it is stored, but for its length. Returns false when there is none. */
+function appendValue(scan: Scan, spans: EventSpans, target: TextArena): boolean {
   const key = distinctIdKey(scan, spans)
   const start = spans.starts[key]!
   if (start === 0) return false
   const end = spans.ends[key]!
   const first = scan.bytes[start]!
-  const at = target.size
   if (first === openBrace || first === openBracket) {
     if (end - start > containerBytesMax) return false
     const text = Buffer.from(canonicalText(scan, start))
@@ -36,11 +48,6 @@ export function writeDistinctId(scan: Scan, spans: EventSpans, target: TextArena
     target.reserve(end - start)
     target.append(scan.bytes, start, end)
   }
-  if (isBlank(target.bytes, at, target.size)) {
-    target.size = at
-    return false
-  }
-  if (target.size - at > charsMax) target.size = endOfChars(target.bytes, at, target.size)
   return true
 }
 

@@ -59,6 +59,7 @@ export class EventBatchBuilder {
   uuids = new Uint8Array(0)
   /** The same bytes. */
   uuidView = new DataView(this.uuids.buffer)
+  uuidWords = new Int32Array(this.uuids.buffer)
   bornIds = new Uint8Array(0)
   /** The same bytes. */
   bornIdWords = new Int32Array(this.bornIds.buffer)
@@ -232,6 +233,7 @@ export class EventBatchBuilder {
   #growRows(count: number): void {
     this.uuids = grown(this.uuids, new Uint8Array(count * 16))
     this.uuidView = new DataView(this.uuids.buffer)
+    this.uuidWords = new Int32Array(this.uuids.buffer)
     this.bornIds = grown(this.bornIds, new Uint8Array(count * 16))
     this.bornIdWords = new Int32Array(this.bornIds.buffer)
     this.dedupKeys = grown(this.dedupKeys, new Uint32Array(count * 2))

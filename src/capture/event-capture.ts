@@ -6,7 +6,7 @@
 import type { GeoipFiles } from '../geoip/database.ts'
 import { assert } from '../lib/assert.ts'
 import { parseUuid, parseUuidText, writeUuidV7 } from '../lib/uuid.ts'
-import { BornIds } from './born-ids.ts'
+import type { BornIds } from './born-ids.ts'
 import type { DropReason, EncodedPart, Remark, WarningReason } from './capture-task.ts'
 import { addToDedupKey, beginDedupKey, endDedupKey } from './dedup-key.ts'
 import { distinctIdKey, idDistance, writeDistinctId } from './distinct-id.ts'
@@ -15,6 +15,7 @@ import { elementsBytesMax, writeElementsChain } from './elements-chain.ts'
 import { EventFlag } from './event-batch.ts'
 import { EventBatchBuilder } from './event-batch-builder.ts'
 import { checkEvent } from './event-checks.ts'
+import { appendName, copyBornId, copyDedupKey, copyUuid } from './event-facts.ts'
 import { Field, Property } from './event-keys.ts'
 import { EventName, endOfName, findEventName, isIdentityEvent } from './event-names.ts'
 import { timeOf } from './event-time.ts'
@@ -69,13 +70,18 @@ const uuidTextBytesMax = 45 * 6
 export class EventCapture {
   readonly #builder = new EventBatchBuilder()
   readonly #properties = new PropertiesColumn()
-  readonly #bornIds = new BornIds()
+  readonly #bornIds: BornIds
   readonly #setValues = createSetValues()
   readonly #resolver = new RepeatResolver()
   #facts: CaptureFacts | null = null
   #drops = new Remarks<DropReason>()
   #warnings = new Remarks<WarningReason>()
   #eventCount = 0
+
+  /** `bornIds` are those that the records of its events are told of. */
+  constructor(bornIds: BornIds) {
+    this.#bornIds = bornIds
+  }
 
   /** Begins a batch for requests of the same project, lane and time. One that was begun before is gone. */
   openBatch({ project, receivedAtMs, historical, recordBytesMax }: CaptureFacts): void {
@@ -93,10 +99,14 @@ export class EventCapture {
     this.#properties.open({ anonymizeIps: project.anonymizeIps, clientIp, sentAtMs, geoip })
   }
 
+  /** The project of the request. */
+  get projectId(): number {
+    return this.#opened().project.id
+  }
+
   /** Captures one event. Returns why it was dropped, or null. */
   capture(scan: Scan, spans: EventSpans): DropReason | null {
-    const facts = this.#facts
-    assert(facts !== null, 'a request is open')
+    const facts = this.#opened()
     if (spans.marks !== EventMark.mayRepeat) return this.#captureUnique(scan, spans, facts)
     if (spans.end - spans.start > 2 * facts.eventBytesMax) return this.#drop(scan, spans, 'event_too_big')
     const resolved = this.#resolver.resolve(scan, spans)
@@ -117,6 +127,11 @@ export class EventCapture {
   /** Ends the batch. */
   closeBatch(): EncodedPart[] {
     return this.#builder.close()
+  }
+
+  #opened(): CaptureFacts {
+    assert(this.#facts !== null, 'a request is open')
+    return this.#facts
   }
 
   /** Captures an event that has every key once. */
@@ -141,7 +156,7 @@ export class EventCapture {
     if (refusal !== null) return this.#drop(scan, spans, refusal)
     const time = timeOf(scan, spans, facts)
     if (!hasUuid) writeUuidV7(Math.max(0, Math.floor(time.micros / 1000)), builder.uuids, builder.count * 16)
-    this.#writeKeys(facts.project.id, hasUuid)
+    this.#writeKeys(spans, facts.project.id, hasUuid)
     if (!this.#writeTexts(scan, spans, name, isAnonymous, facts)) {
       return this.#drop(scan, spans, 'event_too_big')
     }
@@ -155,6 +170,7 @@ export class EventCapture {
   #writeName(scan: Scan, spans: EventSpans): number {
     const target = this.#builder.text.event
     const at = target.size
+    if (appendName(spans, target)) return findEventName(target.bytes, at, target.size)
     if (hasValue(scan, spans, Field.event)) {
       appendUnescaped(scan, spans.starts[Field.event]! + 1, spans.ends[Field.event]! - 1, target)
       target.size = endOfName(target.bytes, at, target.size)
@@ -168,10 +184,11 @@ export class EventCapture {
   /** Writes the sender's uuid. Returns false when it sent none, null when it is no UUID. */
   #writeUuid(scan: Scan, spans: EventSpans): boolean | null {
     if (!hasValue(scan, spans, Field.uuid)) return false
+    const { uuids, uuidWords, count } = this.#builder
+    if (copyUuid(spans, uuidWords, count * 4)) return true
     const start = spans.starts[Field.uuid]! + 1
     const end = spans.ends[Field.uuid]! - 1
     if (start === end) return false
-    const { uuids, count } = this.#builder
     if (parseUuid(scan.bytes, start, end, uuids, count * 16)) return true
     if (!scan.hasEscapes || end - start > uuidTextBytesMax) return null
     return parseUuidText(unescapeText(scan.bytes, start, end), uuids, count * 16) ? true : null
@@ -194,10 +211,12 @@ export class EventCapture {
   }
 
   /** Writes what is derived from the ids. */
-  #writeKeys(projectId: number, hasUuid: boolean): void {
+  #writeKeys(spans: EventSpans, projectId: number, hasUuid: boolean): void {
     const { text, uuidView, bornIdWords, dedupKeys, count } = this.#builder
     const { event, distinctId } = text
-    this.#bornIds.write(projectId, distinctId, bornIdWords, count * 4)
+    if (!copyBornId(spans, bornIdWords, count * 4))
+      this.#bornIds.write(projectId, distinctId, bornIdWords, count * 4)
+    if (copyDedupKey(spans, dedupKeys, count * 2)) return
     dedupKeys[count * 2] = 0
     dedupKeys[count * 2 + 1] = 0
     if (!hasUuid) return

@@ -4,6 +4,8 @@ import type { DropReason } from './capture-task.ts'
 import { Field, Property } from './event-keys.ts'
 import { hasValue, isString } from './event-values.ts'
 import { letterF, letterN, letterT, openBrace } from './json-bytes.ts'
+import { createKeySet, shareKeys } from './key-set.ts'
+import { textsFact, timeFact, uuidFact } from './run-layout.ts'
 import type { Scan } from './scan.ts'
 import { isSetAllowed } from './set-values.ts'
 import { EventMark, type EventSpans } from './span-tape.ts'
@@ -14,6 +16,15 @@ const offsetBytesMax = 32
 /** What becomes an event's stored properties. Together: the journal takes no record beyond 64 MiB. */
 const storedFields = [Field.properties, Field.$set, Field.$set_once, Field.$unset]
 
+/** Of most events that have none of these, less is to be looked at. */
+const seldomKeys = createKeySet([
+  Field.$set,
+  Field.$set_once,
+  Field.$unset,
+  Field.offset,
+  Property.$cookieless_mode,
+])
+
 /** Checks an event. Returns why it must be dropped, or null. Its uuid is left to whoever parses it. */
 export function checkEvent(
   scan: Scan,
@@ -22,21 +33,26 @@ export function checkEvent(
   isEngage: boolean,
 ): DropReason | null {
   const { bytes } = scan
-  const { starts, ends, marks } = spans
+  const { starts, ends, marks, facts } = spans
   if (marks & EventMark.notAnObject) return 'event_not_an_object'
   if (marks & EventMark.tooDeep) return 'event_too_deep'
-  if (!isStringOrNull(scan, spans, Field.event)) return 'event_name_invalid'
-  if (!hasValue(scan, spans, Field.event) && !isEngage) return 'event_name_missing'
+  if ((facts & textsFact) === 0) {
+    if (!isStringOrNull(scan, spans, Field.event)) return 'event_name_invalid'
+    if (!hasValue(scan, spans, Field.event) && !isEngage) return 'event_name_missing'
+  }
   const properties = starts[Field.properties]!
   if (properties > 0 && bytes[properties] !== openBrace) return 'properties_invalid'
-  let storedBytes = 0
-  for (const field of storedFields) if (starts[field]! > 0) storedBytes += ends[field]! - starts[field]!
+  const hasSeldom = shareKeys(spans.met, seldomKeys)
+  const storedBytes = hasSeldom
+    ? storedSize(spans)
+    : properties > 0
+      ? ends[Field.properties]! - properties
+      : 0
   if (storedBytes > eventBytesMax) return 'event_too_big'
-  if (!isSetAllowed(scan, spans, Field.$set) || !isSetAllowed(scan, spans, Field.$set_once)) {
-    return 'set_invalid'
-  }
-  if (!isStringOrNull(scan, spans, Field.uuid)) return 'uuid_invalid'
-  if (!isStringOrNull(scan, spans, Field.timestamp)) return 'timestamp_invalid'
+  if (hasSeldom && !areSetsAllowed(scan, spans)) return 'set_invalid'
+  if ((facts & uuidFact) === 0 && !isStringOrNull(scan, spans, Field.uuid)) return 'uuid_invalid'
+  if ((facts & timeFact) === 0 && !isStringOrNull(scan, spans, Field.timestamp)) return 'timestamp_invalid'
+  if (!hasSeldom) return null
   if (Number.isNaN(offsetMs(scan, spans))) return 'offset_invalid'
   const cookieless = starts[Property.$cookieless_mode]!
   if (cookieless > 0 && bytes[cookieless] !== letterT && bytes[cookieless] !== letterF) {
@@ -54,6 +70,17 @@ export function offsetMs(scan: Scan, spans: EventSpans): number | null {
   // White space, which Number would take for 0, cannot stand here; a quote or bracket makes it NaN.
   const value = Number(Buffer.from(scan.bytes.subarray(start, end)).toString('latin1'))
   return Number.isSafeInteger(value) ? value : Number.NaN
+}
+
+/** Bytes of what becomes stored properties. */
+function storedSize({ starts, ends }: EventSpans): number {
+  let size = 0
+  for (const field of storedFields) if (starts[field]! > 0) size += ends[field]! - starts[field]!
+  return size
+}
+
+function areSetsAllowed(scan: Scan, spans: EventSpans): boolean {
+  return isSetAllowed(scan, spans, Field.$set) && isSetAllowed(scan, spans, Field.$set_once)
 }
 
 function isStringOrNull(scan: Scan, spans: EventSpans, key: number): boolean {

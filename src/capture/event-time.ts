@@ -2,6 +2,7 @@
 
 import type { Micros } from '../lib/clock.ts'
 import { offsetMs } from './event-checks.ts'
+import { toldTimestamp } from './event-facts.ts'
 import { Field, Property } from './event-keys.ts'
 import { type EventTimestamp, eventTimestamp } from './event-timestamp.ts'
 import { hasValue, isTrue } from './event-values.ts'
@@ -34,6 +35,8 @@ export function timeOf(scan: Scan, spans: EventSpans, facts: RequestTime): Event
 }
 
 function parsedTimestamp(scan: Scan, spans: EventSpans): Micros | null {
+  const told = toldTimestamp(spans)
+  if (told !== null) return told
   const start = spans.starts[Field.timestamp]! + 1
   const end = spans.ends[Field.timestamp]! - 1
   const micros = parseTimestampBytes(scan.bytes, start, end)

@@ -9,6 +9,9 @@
 import { readFileSync } from 'node:fs'
 import type { HeadRoom } from './key-heads.ts'
 import {
+  bornSlotCount,
+  bornSlotsAt,
+  bornSlotWords,
   cellsAt,
   cellsMax,
   fieldRoomAt,
@@ -52,6 +55,7 @@ export interface Passes {
   readonly layout?: { readonly value: number }
   readonly pass: (start: number, before: number, generation: number, base: number, top: number) => number
   readonly passEvents: (start: number, generation: number, base: number, top: number) => number
+  readonly addIds: (top: number, projectId: number) => void
 }
 
 /** What one tape's runs work in. */
@@ -67,6 +71,8 @@ export interface KnownRun {
   readonly keyHashes: Int32Array
   readonly keySizes: Int32Array
   readonly personKinds: Uint8Array
+  /** Born ids that are remembered (born-ids). */
+  readonly bornSlots: Int32Array
   /** What the last run left: see leftAt in run-layout. */
   readonly left: Int32Array
   readonly window: Uint8Array
@@ -111,6 +117,7 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
     keyHashes: new Int32Array(buffer, keyHashesAt, keysMax),
     keySizes: new Int32Array(buffer, keySizesAt, keysMax),
     personKinds: new Uint8Array(buffer, personKindsAt, keysMax),
+    bornSlots: new Int32Array(buffer, bornSlotsAt, bornSlotCount * bornSlotWords),
     left: new Int32Array(buffer, leftAt, 7),
     window: new Uint8Array(buffer, windowAt, windowBytesMax + 1),
     windowStart: 0,

@@ -5,19 +5,17 @@ import type { GeoipFiles } from '../geoip/database.ts'
 import { placeNames } from '../geoip/place.ts'
 import { Field, Property } from './event-keys.ts'
 import { letterN, quote } from './json-bytes.ts'
+import { addKey, addKeys, createKeySet, type KeySet } from './key-set.ts'
 import { type PlaceText, placeText } from './place-text.ts'
 import {
   closeProperties,
   copyProperties,
   createKeyPlaces,
-  createKeySet,
   createStretches,
   insertEntries,
   insertEntry,
   type KeyPlaces,
-  type KeySet,
   type Stretches,
-  setKeys,
 } from './properties-edit.ts'
 import type { Scan } from './scan.ts'
 import type { SetValue, SetValues } from './set-values.ts'
@@ -46,7 +44,7 @@ const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const movedKeys = [Property.$elements, Property.$elements_chain]
 
 /** Where the event came from. A place that we know goes before one that it says. */
-const placeKeys: readonly number[] = placeNames.map((name) => Property[name])
+const placeKeys: KeySet = createKeySet(placeNames.map((name) => Property[name]))
 
 /** What an event without person processing may not say. */
 const personalKeys = [
@@ -72,10 +70,10 @@ export class PropertiesColumn {
   #geoip: GeoipFiles | null = null
   #ipText: Uint8Array | null = null
   #sentAtText: Uint8Array | null = null
-  readonly #removed: KeySet = createKeySet()
-  readonly #removedIfAnonymous: KeySet = createKeySet()
-  /** Set for each event anew. */
-  readonly #alsoRemoved: KeySet = createKeySet()
+  #removed: KeySet = createKeySet()
+  #removedIfAnonymous: KeySet = createKeySet()
+  /** Of the event in hand. */
+  readonly #removedHere: KeySet = createKeySet()
 
   /** Begins a request. */
   open(facts: PropertiesFacts): void {
@@ -87,35 +85,39 @@ export class PropertiesColumn {
     }
     this.#geoip = facts.geoip
     this.place = null
-    this.#alsoRemoved.fill(0)
     this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
     const keys: number[] = [...movedKeys]
     if (facts.anonymizeIps) keys.push(Property.$ip)
     if (this.#sentAtText !== null) keys.push(Property.$sent_at)
-    setKeys(this.#removed, [...keys, Property.$process_person_profile])
-    setKeys(this.#removedIfAnonymous, [...keys, ...personalKeys])
+    this.#removed = createKeySet([...keys, Property.$process_person_profile])
+    this.#removedIfAnonymous = createKeySet([...keys, ...personalKeys])
   }
 
   /** Appends the properties of an event. `values` are the event's own unless it is anonymous. */
   write(scan: Scan, spans: EventSpans, values: SetValues, isAnonymous: boolean, target: TextArena): void {
-    const also = this.#alsoRemoved
+    const removed = this.#removedHere
+    const { low, high } = isAnonymous ? this.#removedIfAnonymous : this.#removed
+    removed.low = low
+    removed.high = high
     const ipText = this.#insertedIp(scan, spans)
     const sessionText = lowerSessionId(scan, spans)
-    also[Property.$ip] = ipText === null ? 0 : 1
-    also[Property.$session_id] = sessionText === null ? 0 : 1
+    if (ipText !== null) addKey(removed, Property.$ip)
+    if (sessionText !== null) addKey(removed, Property.$session_id)
     if (this.#geoip !== null) {
       this.place = this.#placeOf(scan, spans, this.#geoip, ipText !== null)
-      for (const key of placeKeys) also[key] = this.place === null ? 0 : 1
+      if (this.place !== null) addKeys(removed, placeKeys)
     }
-    also[Property.$set] = !isAnonymous && values.set.isMerged ? 1 : 0
-    also[Property.$set_once] = !isAnonymous && values.setOnce.isMerged ? 1 : 0
-    also[Property.$unset] = !isAnonymous && values.unset.isMerged ? 1 : 0
+    const hasMerged = !isAnonymous && values.areMerged
+    if (hasMerged) {
+      addMergedKey(removed, values.set)
+      addMergedKey(removed, values.setOnce)
+      addMergedKey(removed, values.unset)
+    }
     const start = spans.starts[Field.properties]!
     const source = start === 0 ? emptyProperties : scan.bytes
     const end = start === 0 ? emptyProperties.length : spans.ends[Field.properties]!
-    const removed = isAnonymous ? this.#removedIfAnonymous : this.#removed
-    let count = copyProperties(source, spans, start, end, removed, also, this.stretches, target)
-    if (!isAnonymous) {
+    let count = copyProperties(source, spans, start, end, removed, this.stretches, target)
+    if (hasMerged) {
       count = this.#insertSet(values.set, count, target)
       count = this.#insertSet(values.setOnce, count, target)
       count = this.#insertSet(values.unset, count, target)
@@ -156,6 +158,10 @@ export class PropertiesColumn {
     if (start > 0 && scan.bytes[start] !== letterN && !isEmpty) return null
     return spans.starts[Property.capture_internal]! > 0 ? localIpText : this.#ipText
   }
+}
+
+function addMergedKey(set: KeySet, { key, isMerged }: SetValue): void {
+  if (isMerged) addKey(set, key)
 }
 
 /** What JavaScript takes for true. */

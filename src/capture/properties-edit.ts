@@ -1,13 +1,11 @@
 // The one editor of properties: copies the text of the object, leaves entries out and puts entries in, and re-prints
 // nothing, so that 12345678901234567890 and 1.10 stay what they were.
 
-import { keyCount, keyTexts, lastField } from './event-keys.ts'
+import { keyCount, keyTexts } from './event-keys.ts'
 import { closeBrace, comma, openBrace } from './json-bytes.ts'
+import { holdsKey, type KeySet, shareKeys } from './key-set.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
-
-/** By key: 1 for the properties to leave out. */
-export type KeySet = Uint8Array
 
 /** By key: where the value of a property that was put in starts in the text that was written. */
 export type KeyPlaces = Int32Array
@@ -18,10 +16,6 @@ export interface Stretches {
   /** Where each starts in the source, and what its bytes moved by. */
   readonly starts: Int32Array
   readonly moves: Int32Array
-}
-
-export function createKeySet(): KeySet {
-  return new Uint8Array(keyCount)
 }
 
 export function createKeyPlaces(): KeyPlaces {
@@ -39,16 +33,10 @@ export function placeOf({ count, starts, moves }: Stretches, at: number): number
   return at + moves[index]!
 }
 
-/** Makes `set` hold `keys` and nothing else. */
-export function setKeys(set: KeySet, keys: readonly number[]): void {
-  set.fill(0)
-  for (const key of keys) set[key] = 1
-}
-
 /**
- * Appends the properties object at [start, end), without what `removed` or `alsoRemoved` names and without its
- * closing brace: insertEntry may follow, closeProperties must. The object holds no key twice. `stretches` are told
- * of what was copied. Returns how many entries stayed.
+ * Appends the properties object at [start, end), without what `removed` holds and without its closing brace:
+ * insertEntry may follow, closeProperties must. The object holds no key twice. `stretches` are told of what was copied.
+ * Returns how many entries stayed.
  */
 export function copyProperties(
   bytes: Uint8Array,
@@ -56,7 +44,6 @@ export function copyProperties(
   start: number,
   end: number,
   removed: KeySet,
-  alsoRemoved: KeySet,
   stretches: Stretches,
   target: TextArena,
 ): number {
@@ -65,10 +52,10 @@ export function copyProperties(
   let from = start
   const empty = target.size + 1
   target.reserve(end - start + 1)
-  for (let index = 0; index < spans.entryCount; index++) {
+  const entryCount = shareKeys(spans.met, removed) ? spans.entryCount : 0
+  for (let index = 0; index < entryCount; index++) {
     const key = spans.entryKeys[index]!
-    if (key <= lastField) continue
-    if (removed[key] === 0 && alsoRemoved[key] === 0) continue
+    if (!holdsKey(removed, key)) continue
     const before = spans.befores[key]!
     if (before > from) appendStretch(bytes, from, before, stretches, target)
     from = spans.ends[key]!

@@ -9,15 +9,56 @@ export const headTextBytesMax = 64 * 1024
 /** Numbers of known keys are below. */
 export const keysMax = 256
 
-/** Numbers of two fields (event-keys). */
+/** Numbers of fields, and of the property that may hold the distinct_id (event-keys). */
+export const eventField = 0
+export const distinctIdField = 1
+export const $distinctIdField = 2
+export const uuidField = 3
 export const propertiesField = 4
+export const timestampField = 5
 export const batchField = 13
+export const distinctIdProperty = 17
 
 /** Cells of the head of a record, of each of its entries and runs, and of the longest record (span-tape). */
-export const recordHeadSize = 9
+export const recordHeadSize = 43
 export const entrySize = 4
 export const runSize = 2
 export const recordSizeMax = recordHeadSize + keysMax * (entrySize + runSize)
+
+/**
+ * Cells of the head of a record for what is told of its values (event-facts): which facts these are, bits; the
+ * timestamp, days since the epoch and ms; the uuid, four words; the distinct_id, padded with zeros, its length and its
+ * project, as in a slot of born ids; the name's length and the name, likewise; both words of its key; the born id.
+ */
+export const factsCell = 9
+export const daysCell = 10
+export const millisCell = 11
+export const uuidCell = 12
+export const idCell = 16
+export const nameSizeCell = 28
+export const nameCell = 29
+export const dedupKeyCell = 37
+export const bornIdCell = 39
+
+/** The facts, as bits. */
+export const uuidFact = 1
+export const timeFact = 2
+/** The distinct_id and the name. */
+export const textsFact = 4
+export const dedupKeyFact = 8
+export const bornIdFact = 16
+
+/** Slots of born ids (born-ids). */
+export const bornSlotCount = 16 * 1024
+/** A slot in words: the id, padded with zeros, its length, its project and its born id. One line of a cache. */
+export const idWords = 10
+export const idSizeWord = idWords
+export const projectWord = idWords + 1
+export const bornIdWord = idWords + 2
+export const bornSlotWords = bornIdWord + 4
+
+/** A longer name is not told. */
+export const nameWords = 8
 
 /** Of a text that is looked at in one go: it stays in the processor's first cache. */
 export const windowBytesMax = 32 * 1024
@@ -69,10 +110,13 @@ export const windowAt = personKindsAt + keysMax
 /** The cells of the tape, i32. A window has a byte more than its text. */
 export const cellsAt = windowAt + windowBytesMax + overlap * 2
 
-export const memoryBytes = cellsAt + cellsMax * 4
+/** Slots of born ids, i32, in lines of a cache. */
+export const bornSlotsAt = ((cellsAt + cellsMax * 4) | 63) + 1
+
+export const memoryBytes = bornSlotsAt + bornSlotCount * bornSlotWords * 4
 
 /** Raised when something that lies where it did means something else. */
-const revision = 1
+const revision = 2
 
 /** Tells builds apart that do not understand each other. */
 export const layoutNumber = memoryBytes * 16 + revision

@@ -3,6 +3,7 @@
 
 import { Field, Property } from './event-keys.ts'
 import { closeBrace, closeBracket, comma, letterN, openBrace, openBracket } from './json-bytes.ts'
+import { createKeySet, shareKeys } from './key-set.ts'
 import { nextMember, openMembers } from './members.ts'
 import { mergeObjects } from './merge-objects.ts'
 import type { Scan } from './scan.ts'
@@ -27,17 +28,33 @@ export interface SetValues {
   readonly set: SetValue
   readonly setOnce: SetValue
   readonly unset: SetValue
+  /** The event has none of the keys, as most have not. */
+  areAbsent: boolean
+  /** One of the three is merged. */
+  areMerged: boolean
   /** Merged texts. */
   readonly arena: TextArena
 }
 
 const nothing = new Uint8Array(0)
 
+/** Where the three stand. */
+const setKeys = createKeySet([
+  Field.$set,
+  Field.$set_once,
+  Field.$unset,
+  Property.$set,
+  Property.$set_once,
+  Property.$unset,
+])
+
 export function createSetValues(): SetValues {
   return {
     set: createSetValue(Property.$set, Field.$set),
     setOnce: createSetValue(Property.$set_once, Field.$set_once),
     unset: createSetValue(Property.$unset, Field.$unset),
+    areAbsent: false,
+    areMerged: false,
     arena: new TextArena(4096),
   }
 }
@@ -48,10 +65,14 @@ function createSetValue(key: number, field: number): SetValue {
 
 /** Settles the three values of one event, until the next call. */
 export function settleSetValues(scan: Scan, spans: EventSpans, values: SetValues): void {
+  const areAbsent = !shareKeys(spans.met, setKeys)
+  if (areAbsent && values.areAbsent) return
+  values.areAbsent = areAbsent
   values.arena.clear(0)
   settle(scan, spans, values.set, values.arena)
   settle(scan, spans, values.setOnce, values.arena)
   settle(scan, spans, values.unset, values.arena)
+  values.areMerged = values.set.isMerged || values.setOnce.isMerged || values.unset.isMerged
 }
 
 /** True when an event's top-level `$set` or `$set_once` is what it may be: an object, null, or PHP's `[]` for `{}`. */

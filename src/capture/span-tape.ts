@@ -2,7 +2,8 @@
 // event reads, so that every byte is scanned once although the envelope may name the project after the events.
 //
 // A record, in i32: its own size, start and end of the event, marks, number of properties, and what it says of its
-// person: number of runs or -1 when that is not told, both words of the digest, 1 when no value counted (person-run).
+// person: number of runs or -1 when that is not told, both words of the digest, 1 when no value counted (person-run);
+// then what it says of single values (event-facts), as run-layout lists it.
 // Then four for each known key met: key, end of what comes before its entry, start and end of its value. A record holds
 // a key once. Then two for each run: where its first member begins, and its length.
 //
@@ -11,9 +12,10 @@
 import { assert } from '../lib/assert.ts'
 import { fieldIndex, keyCount, lastField, mappedFirst, propertyIndex } from './event-keys.ts'
 import { createHeads, type KeyHeads } from './key-heads.ts'
+import { addKey, createKeySet, type KeySet } from './key-set.ts'
 import { closeWindow, createRun, type KnownRun } from './known-run.ts'
 import { describeKeys } from './person-run.ts'
-import { entrySize, recordHeadSize as headSize, recordSizeMax, runSize } from './run-layout.ts'
+import { entrySize, factsCell, recordHeadSize as headSize, recordSizeMax, runSize } from './run-layout.ts'
 
 /** Marks of an event. */
 export const EventMark = {
@@ -72,6 +74,7 @@ export function beginRecord(tape: SpanTape, start: number): void {
   tape.cells[at + 1] = start
   tape.cells[at + 3] = 0
   tape.cells[at + 5] = -1
+  tape.cells[at + factsCell] = 0
   tape.propertyCount = 0
   tape.top = at + headSize
   tape.generation = (tape.generation + 1) | 0
@@ -165,13 +168,16 @@ export interface EventSpans {
   end: number
   marks: number
   propertyCount: number
-  /** The tape's, and where in them the entries are, in the order of the text. */
+  /** The tape's, where in them the record is, and where its entries are, in the order of the text. */
   cells: Int32Array
+  at: number
   entriesAt: number
   entriesEnd: number
   /** The entries' keys in the order of the text, `entryCount` of them: of all that somebody asks for by name. */
   readonly entryKeys: Int32Array
   entryCount: number
+  /** The same keys. */
+  readonly met: KeySet
   /** By key: end of what comes before the entry, start and end of the value; starts are 0 for an absent key. */
   readonly befores: Int32Array
   readonly starts: Int32Array
@@ -183,6 +189,8 @@ export interface EventSpans {
   digestLow: number
   digestHigh: number
   isQuiet: boolean
+  /** What the head tells of single values (event-facts). */
+  facts: number
 }
 
 export function createSpans(): EventSpans {
@@ -192,10 +200,12 @@ export function createSpans(): EventSpans {
     marks: 0,
     propertyCount: 0,
     cells: new Int32Array(0),
+    at: 0,
     entriesAt: 0,
     entriesEnd: 0,
     entryKeys: new Int32Array(keyCount),
     entryCount: 0,
+    met: createKeySet(),
     befores: new Int32Array(keyCount),
     starts: new Int32Array(keyCount),
     ends: new Int32Array(keyCount),
@@ -204,6 +214,7 @@ export function createSpans(): EventSpans {
     digestLow: 0,
     digestHigh: 0,
     isQuiet: false,
+    facts: 0,
   }
 }
 
@@ -221,17 +232,23 @@ export function readRecord(tape: SpanTape, at: number, spans: EventSpans): numbe
   spans.digestLow = cells[at + 6]!
   spans.digestHigh = cells[at + 7]!
   spans.isQuiet = cells[at + 8] === 1
+  spans.facts = cells[at + factsCell]!
   const runsAt = runCount > 0 ? next - runCount * runSize : next
   for (let cell = runsAt; cell < next; cell++) spans.runs[cell - runsAt] = cells[cell]!
   spans.cells = cells
+  spans.at = at
   spans.entriesAt = at + headSize
   spans.entriesEnd = runsAt
   let count = 0
+  const { met } = spans
+  met.low = 0
+  met.high = 0
   for (let cell = at + headSize; cell < runsAt; cell += entrySize) {
     const key = cells[cell]!
     // Mapped properties are most of an event's, and but for the first nobody asks for one of them.
     if (key > mappedFirst) continue
     spans.entryKeys[count++] = key
+    addKey(met, key)
     spans.befores[key] = cells[cell + 1]!
     spans.starts[key] = cells[cell + 2]!
     spans.ends[key] = cells[cell + 3]!

@@ -29,7 +29,7 @@ import type {
   Remark,
   WarningReason,
 } from './capture-task.ts'
-import { type CaptureTarget, decodeInto } from './decode.ts'
+import { bornIds, type CaptureTarget, decodeInto } from './decode.ts'
 import { type CaptureFacts, EventCapture } from './event-capture.ts'
 
 /** A batch lets nobody else in when its requests had so much text. The journal's limit for a record counts too. */
@@ -71,7 +71,7 @@ interface Batch {
 
 export class TurnCapture {
   readonly #options: TurnCaptureOptions
-  readonly #capture = new EventCapture()
+  readonly #capture = new EventCapture(bornIds)
   readonly #target: CaptureTarget = { open: (facts) => this.#open(facts) }
   #batch: Batch | null = null
   /** Batches of each lane that are not on disk yet. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { BornIds } from '../../src/capture/born-ids.ts'
+import { createRun } from '../../src/capture/known-run.ts'
 import { TextArena } from '../../src/capture/text-arena.ts'
 import { formatUuid, writeBornId } from '../../src/lib/uuid.ts'
 
@@ -25,7 +26,7 @@ function derived(projectId: number, id: string): string {
 t.test(
   'gives ids of any length the born id that is derived from them, whether it is remembered or not',
   async (t) => {
-    const bornIds = new BornIds()
+    const bornIds = new BornIds(createRun(null).bornSlots)
     const ids = Array.from({ length: 45 }, (_, length) => '0123456789'.repeat(5).slice(0, length))
     // What a shorter id is padded with is told from what a longer one ends with.
     ids.push('a\0', 'a\0\0\0', 'a', 'a\0\0\0\0')
@@ -37,7 +38,7 @@ t.test(
 )
 
 t.test('remembers some of more senders than it has room for', async (t) => {
-  const bornIds = new BornIds()
+  const bornIds = new BornIds(createRun(null).bornSlots)
   const wrong: string[] = []
   for (let index = 0; index < 20_000; index++) {
     const arena = new TextArena(64)

@@ -45,7 +45,7 @@ t.test('says what the plain version says', async (t) => {
   const geoip = geoipFiles(t)
   const counts = { rows: 0, parts: 0, persons: 0, pieces: 0, idPlaces: 0, digests: 0 }
   let told = 0
-  for (let seed = 0; seed < 60; seed++) {
+  for (let seed = 0; seed < 70; seed++) {
     const task = alikeTask(seed, geoip)
     // The second time all heads are known.
     for (let time = 0; time < 2; time++) {

@@ -71,7 +71,9 @@ export function alikeTask(seed: number, geoip: GeoipFiles): CaptureTask {
     const id = `"user ${random(4)}"`
     const members = layout.map((key) => `"${key}":${propertyText(random, key, id)}`)
     const name = random(2) === 0 ? 'bought' : pick(random, names)
-    return `{"event":"${name}","properties":{${members.join(',')}},"distinct_id":${id}}`
+    const ids = `"uuid":"018f3c29-0000-7000-8000-${String(random(1e9)).padStart(12, '0')}","distinct_id":${id}`
+    const timestamp = `2024-05-01T1${random(10)}:0${random(10)}:00.${random(10)}0${random(10)}Z`
+    return `{"event":"${name}","properties":{${members.join(',')}},${ids},"timestamp":"${timestamp}"}`
   })
   const body = `{"api_key":"phc_test","batch":[${events.join(',')}]}`
   return task(body, { clientIp: '203.0.113.7', geoip: random(4) === 0 ? geoip : null })
