@@ -20,6 +20,7 @@ import {
   type Scenario,
 } from './scenario.ts'
 import { lagBytes, waitUntilApplied } from './sentinel.ts'
+import { type LoopDelays, loopDelays } from './server-metrics.ts'
 import { killEmbeddedPostgres, projectApiKey, ServerProcess } from './server-process.ts'
 import { brokenPromises, describeVerdict } from './verdict.ts'
 import { waitFor } from './wait.ts'
@@ -74,6 +75,7 @@ async function importUnderLoad(
   const singleMsMax = integerOption(options, 'single-ms-max')
   await server.accepting()
   const { port } = server
+  const delaysBefore = await loopDelays(server)
   const appliedMs: number[] = []
   const sentinels: string[] = []
   for (let body = 0; body < integerOption(options, 'bodies'); body++) {
@@ -92,6 +94,7 @@ async function importUnderLoad(
     await singles.stop()
     sentinels.push(...(await waitUntilApplied(server)))
   }
+  const delays = await loopDelays(server)
   const peakRssBytes = server.peakRssBytes()
   const { dataDir, projectId } = server
   await server.stop()
@@ -105,6 +108,7 @@ async function importUnderLoad(
       { name: 'singles, body being accepted', value: describeTimes(phases.accepting) },
       { name: 'singles that overtook a body', value: String(phases.overtaking) },
       { name: 'singles, events being loaded', value: describeTimes(phases.loading) },
+      { name: 'main thread late by over 10 ms', value: describeDelays(delaysBefore, delays) },
       { name: 'peak RSS', value: formatBytes(peakRssBytes) },
       ...describeVerdict(verdict),
     ],
@@ -132,6 +136,10 @@ function splitByPhase(singles: SentRequest[], bodies: SentRequest[], appliedMs: 
     } else phases.loading.push(latencyMs)
   }
   return phases
+}
+
+function describeDelays(before: LoopDelays, after: LoopDelays): string {
+  return `${after.late - before.late} of ${after.looks - before.looks} looks`
 }
 
 function describeAnswer({ attempts }: SentRequest): string {

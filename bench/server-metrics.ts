@@ -1,12 +1,32 @@
 // What a server says of itself.
 
+interface Port {
+  readonly port: number
+}
+
 /** The sum of a metric over its labels. Throws when there is none of that name. */
-export async function metric({ port }: { readonly port: number }, name: string): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-  const values = (await response.text())
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)))
+export async function metric(server: Port, name: string): Promise<number> {
+  const values = await valuesOf(server, (line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
   if (values.length === 0) throw new Error(`the server has no metric ${name}`)
   return values.reduce((sum, value) => sum + value, 0)
+}
+
+export interface LoopDelays {
+  readonly looks: number
+  /** How many of them the main thread came to more than 10 ms late. */
+  readonly late: number
+}
+
+/** Since the server started. */
+export async function loopDelays(server: Port): Promise<LoopDelays> {
+  const name = 'spate_event_loop_delay_seconds'
+  const looks = await metric(server, `${name}_count`)
+  const inTime = await valuesOf(server, (line) => line.startsWith(`${name}_bucket{le="0.01"}`))
+  return { looks, late: looks - inTime[0]! }
+}
+
+async function valuesOf({ port }: Port, isWanted: (line: string) => boolean): Promise<number[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`)
+  const lines = (await response.text()).split('\n').filter(isWanted)
+  return lines.map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)))
 }

@@ -37,6 +37,7 @@ import { problemsOf } from './problems.ts'
 import { releaseAll } from './release-all.ts'
 import { releaseApplied } from './retention.ts'
 import type { Log } from './telemetry/log.ts'
+import { watchLoopDelay } from './telemetry/loop-delay.ts'
 import { type MetricSources, openMetrics } from './telemetry/metrics.ts'
 import { operatorRoutes } from './telemetry/routes.ts'
 
@@ -76,7 +77,7 @@ export async function openServer(config: Config, { clock, log }: ServerOptions):
     const outside = openOutside(config, log)
     releasers.push(() => outside.close())
     const rooms = await openRooms(config, outside, { clock, log }, releasers)
-    const http = await openHttp(config, rooms, outside, { clock, log })
+    const http = await openHttp(config, rooms, outside, { clock, log }, releasers)
     releasers.push(() => http.close(closeGraceMs))
     return {
       port: http.port,
@@ -191,10 +192,12 @@ async function openHttp(
   rooms: Rooms,
   outside: Outside,
   { clock, log }: ServerOptions,
+  releasers: (() => Promise<void>)[],
 ): Promise<HttpServer> {
   const { journal, database, projects, definitions, flags, geoip, warnings, events, mirror } = rooms
   const httpState = (): HttpState => http?.state() ?? { openRequests: 0, bodyBytes: 0 }
   const metrics = openMetrics(sourcesOf(rooms, httpState))
+  releasers.push(watchLoopDelay(clock, metrics.late))
   const intake: IntakeOptions = {
     journal,
     pool: rooms.pool,

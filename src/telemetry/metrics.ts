@@ -1,7 +1,7 @@
 // Metrics in Prometheus text. Counters are told by the rooms once a request; what a room already knows (queues, lag,
 // sizes) is asked of it when /metrics is read.
 
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CaptureReport } from '../capture/capture-append.ts'
 import type { EventsState } from '../events/progress.ts'
 import type { ExportsState } from '../exports/exports.ts'
@@ -26,6 +26,8 @@ export interface Metrics {
   captured(report: CaptureReport): void
   /** One answered request. `path` is the route's template, so that labels stay few. */
   replied(path: string, method: string, status: number, ms: number, bytesIn: number): void
+  /** The main thread came so late to what was due. */
+  late(ms: number): void
   /** All metrics as text. */
   text(): Promise<string>
   readonly contentType: string
@@ -73,6 +75,12 @@ export function openMetrics(sources: MetricSources): Metrics {
       this.inc(decompressedBytes)
     },
   })
+  const loopDelay = new Histogram({
+    name: 'spate_event_loop_delay_seconds',
+    help: 'How late the main thread came to what was due, looked at every 10 ms.',
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
+    registers,
+  })
   const replies = new Replies()
   addGauges(registry, sources)
   return {
@@ -83,6 +91,7 @@ export function openMetrics(sources: MetricSources): Metrics {
       for (const { reason, count } of report.drops) dropped.inc({ reason }, count)
       for (const { reason, count } of report.warnings) warned.inc({ reason }, count)
     },
+    late: (ms) => loopDelay.observe(ms / 1000),
     replied: (...reply) => replies.count(...reply),
     text: async () => `${await registry.metrics()}\n${replies.text()}`,
     contentType: registry.contentType,

@@ -91,6 +91,15 @@ t.test('counts replies by the template of their route, not by their path', async
   t.match(text, 'spate_http_request_seconds_count{route="/api/projects/:project_id/events"} 1\n')
 })
 
+t.test('counts how late the main thread came', async (t) => {
+  const metrics = opened()
+  for (const ms of [0, 10, 10.5, 3000]) metrics.late(ms)
+  const text = await metrics.text()
+  t.match(text, 'spate_event_loop_delay_seconds_bucket{le="0.01"} 2\n')
+  t.match(text, 'spate_event_loop_delay_seconds_bucket{le="0.02"} 3\n')
+  t.match(text, 'spate_event_loop_delay_seconds_count 4\n')
+})
+
 t.test('shows queues, lag and transactions as they are when asked', async (t) => {
   const text = await opened().text()
   t.match(text, 'spate_journal_queue_bytes{lane="historical"} 12\n')

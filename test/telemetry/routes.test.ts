@@ -3,7 +3,13 @@ import type { HttpRequest, Route } from '../../src/http/route.ts'
 import type { HealthReason } from '../../src/telemetry/health.ts'
 import { operatorRoutes } from '../../src/telemetry/routes.ts'
 
-const metrics = { captured() {}, replied() {}, text: async () => 'a 1\n', contentType: 'text/plain' }
+const metrics = {
+  captured() {},
+  replied() {},
+  late() {},
+  text: async () => 'a 1\n',
+  contentType: 'text/plain',
+}
 
 function ask(routes: readonly Route[], path: string, authorization = '') {
   const route = routes.find((one) => one.path === path)
