@@ -1,7 +1,7 @@
 // Does an event cost the same when there is more of everything? A curve is one quantity over decades; each of its
 // points says what an event costs there, and the last of a curve is compared with its first.
 //
-//   stored        events in the store: one server is loaded on and on
+//   stored        events in the store: one server is loaded on and on (growth-stored.ts)
 //   batch         events of a request
 //   connections   that send single events
 //   persons       known before, and met before by this process (the persons' own store, without a server)
@@ -9,40 +9,18 @@
 //   flags         of a project that somebody asks for; an answer in place of an event
 
 import { join } from 'node:path'
+import { type Curve, describeCurve, type Point, pointOf } from './curve.ts'
 import { decide } from './decide.ts'
-import { spreadOf } from './ingest-figures.ts'
+import { storedCurve } from './growth-stored.ts'
 import { type IngestPlan, planOf, runIngest, type SideReport } from './ingest-run.ts'
 import { persons } from './persons.ts'
 import { parseCores } from './pinned.ts'
-import { type Context, integerOption, type Outcome, type ResultRow, type Scenario } from './scenario.ts'
-import { workloadNamed } from './workload.ts'
-
-export interface Point {
-  readonly at: number
-  readonly cpuMicros: number
-  readonly perSecond: number
-}
-
-/** What a curve was found to be, and what was broken on the way. */
-export interface Curve {
-  readonly points: readonly Point[]
-  readonly broken: readonly string[]
-}
-
-/** From the first point to the last. */
-export interface Growth {
-  readonly first: Point
-  readonly last: Point
-  /** What one costs at the last, of the first. */
-  readonly times: number
-  /** The same for each power of ten between. */
-  readonly eachDecade: number
-}
+import type { Context, Outcome, ResultRow, Scenario } from './scenario.ts'
 
 type Measure = (context: Context, isQuick: boolean) => Promise<Curve>
 
 const curves: Readonly<Record<string, Measure>> = {
-  stored,
+  stored: storedCurve,
   batch,
   connections,
   persons: (context, isQuick) => knownPersons(context, isQuick, 'met', 'met before'),
@@ -80,29 +58,6 @@ export async function measureCurve(name: string, context: Context, isQuick: bool
   const measure = curves[name]
   if (measure === undefined) throw new Error(`there is no curve ${name}`)
   return await measure(context, isQuick)
-}
-
-/** Loads one server until it holds all events; points are the last sample before each power of ten. */
-async function stored(context: Context, isQuick: boolean): Promise<Curve> {
-  const plan = ingestPlan(context, 'w3', isQuick)
-  const { eventCount } = workloadNamed('w3')
-  const eventsMax = integerOption(context.options, 'events') / (isQuick ? 50 : 1)
-  const perSample = plan.requests * eventCount
-  const samples = Math.max(2, Math.round(eventsMax / perSample) - plan.warmUps)
-  const report = await one({ ...plan, samples, isPackedAhead: false }, context, 'stored')
-  // The rounds to warm up are in the store as well.
-  const before = plan.warmUps + 1
-  const points = report.samples.map((sample, index) => pointOf((before + index) * perSample, [sample]))
-  const decades = points.filter(
-    ({ at }, index) => index === 0 || crosses(at, perSample) || index === samples - 1,
-  )
-  return { points: decades, broken: report.broken }
-}
-
-/** True for the first sample that ends at or beyond one, two or five times a power of ten. */
-function crosses(at: number, perSample: number): boolean {
-  const marks = [1, 2, 5].flatMap((digit) => [4, 5, 6, 7].map((power) => digit * 10 ** power))
-  return marks.some((mark) => at >= mark && at - perSample < mark)
 }
 
 async function batch(context: Context, isQuick: boolean): Promise<Curve> {
@@ -200,33 +155,4 @@ async function curveOf(
     broken.push(...report.broken)
   }
   return { points, broken }
-}
-
-function pointOf(at: number, samples: SideReport['samples']): Point {
-  const cpuMicros = spreadOf(samples.map(({ events, settled }) => (settled.cpuSeconds * 1e6) / events)).median
-  const perSecond = spreadOf(
-    samples.map(
-      ({ events, acked }) => events / Math.max(acked.seconds - acked.stolenSeconds, acked.seconds / 100),
-    ),
-  ).median
-  return { at, cpuMicros, perSecond }
-}
-
-/** A row a point, and how the cost grows from the first to the last, for each power of ten between. */
-export function describeCurve(name: string, points: readonly Point[]): ResultRow[] {
-  const rows = points.map(({ at, cpuMicros, perSecond }) => ({
-    name: `${name} ${at.toLocaleString('en-US')}`,
-    value: `${cpuMicros.toFixed(1)} µs each, ${Math.round(perSecond).toLocaleString('en-US')} a second`,
-  }))
-  const growth = growthOf(points)
-  if (growth === null) return rows
-  return [...rows, { name: `${name} for each decade`, value: `${growth.eachDecade.toFixed(2)}× the cost` }]
-}
-
-/** Null for fewer than two points. */
-export function growthOf(points: readonly Point[]): Growth | null {
-  const [first, last] = [points[0], points.at(-1)]
-  if (first === undefined || last === undefined || first === last) return null
-  const times = last.cpuMicros / first.cpuMicros
-  return { first, last, times, eachDecade: times ** (1 / Math.log10(last.at / first.at)) }
 }

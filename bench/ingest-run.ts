@@ -40,7 +40,8 @@ export interface SideReport {
   readonly broken: readonly string[]
 }
 
-interface Side {
+/** A server that a plan loads, and what it was found to take. */
+export interface Side {
   readonly name: string
   readonly checkout: string | null
   readonly ingest: IngestSide
@@ -86,7 +87,7 @@ export async function runIngest(
     // This process asks servers how far they are: on their core it took a tenth of it while single events came evenly.
     await onCore(cores.generator, async () => {
       for (let round = -warmUps; round < samples; round++) {
-        for (const side of sides) await sample(plan, side, generator, round >= 0, say)
+        for (const side of sides) await takeSample(plan, side, generator, round >= 0, say)
         if (round >= 0) await between()
       }
       if (plan.evenSeconds > 0) for (const side of sides) await evenStretch(plan, side, generator, say)
@@ -100,7 +101,8 @@ export async function runIngest(
   }
 }
 
-function openSide(
+/** Launches a server; close `ingest` in any case. */
+export function openSide(
   { workload, cores, seed }: IngestPlan,
   folder: string,
   checkout: string | null,
@@ -112,7 +114,8 @@ function openSide(
   return { name, checkout, ingest: new IngestSide(options), samples: [], even: null }
 }
 
-async function sample(
+/** Sends a sample's requests, and waits until persons have caught up as well. */
+export async function takeSample(
   { requests, connections }: IngestPlan,
   side: Side,
   generator: LoadProcess,
@@ -159,7 +162,8 @@ function queryableOrAcked({ acked, queryable }: Stretch): number {
   return Math.max(acked.seconds, queryable.seconds)
 }
 
-async function endSide({ name, checkout, ingest, samples, even }: Side): Promise<SideReport> {
+/** Stops a server and judges its store, which goes when it kept its promises. */
+export async function endSide({ name, checkout, ingest, samples, even }: Side): Promise<SideReport> {
   const end = await ingest.end()
   const broken = brokenLoad(end.verdict)
   if (broken.length === 0) ingest.remove()

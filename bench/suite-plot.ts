@@ -1,6 +1,6 @@
 // The plots of the report, as SVG that stands in its page.
 
-import type { Point } from './growth.ts'
+import type { Point } from './curve.ts'
 import type { Spread } from './ingest-figures.ts'
 import { printFigure } from './suite-result.ts'
 

@@ -2,7 +2,7 @@
 // costs grow, and how fast the machine was meanwhile. It is kept as JSON; a baseline is such a file, in which each part
 // says which run it is of.
 
-import type { Point } from './growth.ts'
+import type { Point } from './curve.ts'
 import type { Spread } from './ingest-figures.ts'
 import {
   type Away,

@@ -1,6 +1,6 @@
 // The result of the suite as Markdown, the same for the same result: bench/README.md has it between its marks.
 
-import { growthOf } from './growth.ts'
+import { growthOf, printTimes } from './curve.ts'
 import type { PeerFigure } from './peer-comparison.ts'
 import {
   boundText,
@@ -115,7 +115,7 @@ function curveTable(parts: readonly MeasuredPart[]): string[] {
     const { first, last, times, eachDecade } = growth
     const at = ({ cpuMicros, at }: typeof first): string =>
       `${printFigure(cpuMicros)} µs at ${at.toLocaleString('en-US')}`
-    return [`| ${name} | ${at(first)} | ${at(last)} | ${times.toFixed(2)}× | ${eachDecade.toFixed(2)}× |`]
+    return [`| ${name} | ${at(first)} | ${at(last)} | ${printTimes(times)} | ${eachDecade.toFixed(2)}× |`]
   })
   if (rows.length === 0) return []
   return [

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { baselinePath, readBaseline, writeResult, writeTable, writeText } from './baseline-file.ts'
-import { describeCurve } from './growth.ts'
+import { describeCurve } from './curve.ts'
 import { describeMachine } from './machine.ts'
 import type { Outcome, ResultRow, Scenario } from './scenario.ts'
 import { suiteHtml } from './suite-html.ts'
