@@ -29,16 +29,19 @@ let two: i32 = 0
 /** Adds to the records of the tape up to `top` what follows from their ids as events of this project. */
 export function addIds(top: i32, projectId: i32): void {
   const end: usize = cellsAt + (top << 2)
+  // Slots are seldom in a cache. So close to each other, several are on their way at once.
   for (let record: usize = cellsAt; record < end; record += load<i32>(record) << 2) {
-    let facts: i32 = load<i32>(record, factsCell * 4)
+    const facts: i32 = load<i32>(record, factsCell * 4)
     if ((facts & textsFact) === 0) continue
     store<i32>(record, projectId, (idCell + projectWord) * 4)
-    if (addBornId(record, projectId)) facts |= bornIdFact
-    if ((facts & uuidFact) !== 0) {
-      addDedupKey(record, projectId)
-      facts |= dedupKeyFact
-    }
-    store<i32>(record, facts, factsCell * 4)
+    if (addBornId(record, projectId)) store<i32>(record, facts | bornIdFact, factsCell * 4)
+  }
+  const wanted = textsFact | uuidFact
+  for (let record: usize = cellsAt; record < end; record += load<i32>(record) << 2) {
+    const facts: i32 = load<i32>(record, factsCell * 4)
+    if ((facts & wanted) !== wanted) continue
+    addDedupKey(record, projectId)
+    store<i32>(record, facts | dedupKeyFact, factsCell * 4)
   }
 }
 

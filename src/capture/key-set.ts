@@ -23,6 +23,12 @@ export function addKey(set: KeySet, key: number): void {
   else set.high |= 1 << (key - 32)
 }
 
+/** Makes `set` hold what `other` does. */
+export function copyKeys(set: KeySet, { low, high }: KeySet): void {
+  set.low = low
+  set.high = high
+}
+
 /** Adds all keys of `other`. */
 export function addKeys(set: KeySet, other: KeySet): void {
   set.low |= other.low

@@ -37,7 +37,7 @@ export function writePerson(
   const columnStart = target.size
   pieces.begin(target)
   if (spans.runCount >= 0 && mapsProperties && !countsAll(name) && column.place === null) {
-    addRuns(spans, column, properties)
+    pieces.addRuns(spans, column.stretches, properties.valueStart)
     pieces.end()
     if (spans.runCount === 0 || !hasDigest(name)) return 0
     return digestOf(spans.digestLow, spans.digestHigh, spans.isQuiet)
@@ -71,18 +71,6 @@ export function writePerson(
   pieces.end()
   const saysNothing = target.size === columnStart && !countsAll(name)
   return saysNothing || !hasDigest(name) ? 0 : digest.end()
-}
-
-/** Adds the members that the scan has found already. */
-function addRuns(
-  { runs, runCount }: EventSpans,
-  { stretches }: PropertiesColumn,
-  { valueStart }: TextArena,
-): void {
-  for (let run = 0; run < runCount; run++) {
-    const start = placeOf(stretches, runs[run * 2]!) - valueStart
-    pieces.addPlace(start, start + runs[run * 2 + 1]!)
-  }
 }
 
 function addMerged(value: SetValue, { places }: PropertiesColumn, properties: TextArena): void {

@@ -8,6 +8,9 @@
 
 import { assert } from '../lib/assert.ts'
 import { type EventBatch, separatorByte } from './event-batch.ts'
+import { placeOf, type Stretches } from './properties-edit.ts'
+import { runSize } from './run-layout.ts'
+import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
 import { putVarint, varintBytesMax } from './varint.ts'
 
@@ -116,6 +119,21 @@ export class PieceWriter {
     this.#flush()
     this.#start = start
     this.#end = end
+  }
+
+  /**
+   * Adds the members that the scan has found already, runs in their order, where `stretches` say that they went.
+   * `valueStart` is where the properties begin.
+   */
+  addRuns({ cells, entriesEnd, runCount }: EventSpans, stretches: Stretches, valueStart: number): void {
+    const isOneStretch = stretches.count === 1
+    const move = isOneStretch ? stretches.moves[0]! - valueStart : 0
+    const runsEnd = entriesEnd + runCount * runSize
+    for (let run = entriesEnd; run < runsEnd; run += runSize) {
+      const from = cells[run]!
+      const start = isOneStretch ? from + move : placeOf(stretches, from) - valueStart
+      this.addPlace(start, start + cells[run + 1]!)
+    }
   }
 
   /** Adds a text that stands nowhere: `before` and bytes[start, end). */

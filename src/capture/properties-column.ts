@@ -3,9 +3,9 @@
 
 import type { GeoipFiles } from '../geoip/database.ts'
 import { placeNames } from '../geoip/place.ts'
-import { Field, Property } from './event-keys.ts'
+import { Field, keyTexts, Property } from './event-keys.ts'
 import { letterN, quote } from './json-bytes.ts'
-import { addKey, addKeys, createKeySet, type KeySet } from './key-set.ts'
+import { addKey, addKeys, copyKeys, createKeySet, type KeySet } from './key-set.ts'
 import { type PlaceText, placeText } from './place-text.ts'
 import {
   closeProperties,
@@ -33,7 +33,7 @@ export interface PropertiesFacts {
   readonly geoip: GeoipFiles | null
 }
 
-const localIpText = jsonText('127.0.0.1')
+const localIpEntry = entryText(Property.$ip, '127.0.0.1')
 const emptyProperties = new Uint8Array(Buffer.from('{}'))
 /** No address is longer, brackets, zone and escapes included. */
 const ipBytesMax = 128
@@ -41,7 +41,7 @@ const uuidLength = 36
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Elements have a column of their own. */
-const movedKeys = [Property.$elements, Property.$elements_chain]
+const movedKeys: readonly number[] = [Property.$elements, Property.$elements_chain]
 
 /** Where the event came from. A place that we know goes before one that it says. */
 const placeKeys: KeySet = createKeySet(placeNames.map((name) => Property[name]))
@@ -58,6 +58,9 @@ const personalKeys = [
   Property.$group_4,
 ]
 
+const removedKeys = createKeySet([...movedKeys, Property.$process_person_profile])
+const removedIfAnonymous = createKeySet([...movedKeys, ...personalKeys])
+
 export class PropertiesColumn {
   /** Where the event written last came from; null when nobody knows, or may know. */
   place: PlaceText | null = null
@@ -68,10 +71,10 @@ export class PropertiesColumn {
   #anonymizesIps = false
   #clientIp = ''
   #geoip: GeoipFiles | null = null
-  #ipText: Uint8Array | null = null
-  #sentAtText: Uint8Array | null = null
-  #removed: KeySet = createKeySet()
-  #removedIfAnonymous: KeySet = createKeySet()
+  #ipEntry: Uint8Array | null = null
+  #sentAtEntry: Uint8Array | null = null
+  readonly #removed: KeySet = createKeySet()
+  readonly #removedIfAnonymous: KeySet = createKeySet()
   /** Of the event in hand. */
   readonly #removedHere: KeySet = createKeySet()
 
@@ -81,30 +84,30 @@ export class PropertiesColumn {
     if (facts.clientIp !== this.#clientIp) {
       // Senders of many small requests come from few addresses.
       this.#clientIp = facts.clientIp
-      this.#ipText = facts.clientIp === '' ? null : jsonText(facts.clientIp)
+      this.#ipEntry = facts.clientIp === '' ? null : entryText(Property.$ip, facts.clientIp)
     }
     this.#geoip = facts.geoip
     this.place = null
-    this.#sentAtText = facts.sentAtMs === null ? null : jsonText(new Date(facts.sentAtMs).toISOString())
-    const keys: number[] = [...movedKeys]
-    if (facts.anonymizeIps) keys.push(Property.$ip)
-    if (this.#sentAtText !== null) keys.push(Property.$sent_at)
-    this.#removed = createKeySet([...keys, Property.$process_person_profile])
-    this.#removedIfAnonymous = createKeySet([...keys, ...personalKeys])
+    this.#sentAtEntry =
+      facts.sentAtMs === null ? null : entryText(Property.$sent_at, new Date(facts.sentAtMs).toISOString())
+    copyKeys(this.#removed, removedKeys)
+    copyKeys(this.#removedIfAnonymous, removedIfAnonymous)
+    for (const set of [this.#removed, this.#removedIfAnonymous]) {
+      if (facts.anonymizeIps) addKey(set, Property.$ip)
+      if (this.#sentAtEntry !== null) addKey(set, Property.$sent_at)
+    }
   }
 
   /** Appends the properties of an event. `values` are the event's own unless it is anonymous. */
   write(scan: Scan, spans: EventSpans, values: SetValues, isAnonymous: boolean, target: TextArena): void {
     const removed = this.#removedHere
-    const { low, high } = isAnonymous ? this.#removedIfAnonymous : this.#removed
-    removed.low = low
-    removed.high = high
-    const ipText = this.#insertedIp(scan, spans)
-    const sessionText = lowerSessionId(scan, spans)
-    if (ipText !== null) addKey(removed, Property.$ip)
-    if (sessionText !== null) addKey(removed, Property.$session_id)
+    copyKeys(removed, isAnonymous ? this.#removedIfAnonymous : this.#removed)
+    const ipEntry = this.#insertedIp(scan, spans)
+    const sessionEntry = lowerSessionId(scan, spans)
+    if (ipEntry !== null) addKey(removed, Property.$ip)
+    if (sessionEntry !== null) addKey(removed, Property.$session_id)
     if (this.#geoip !== null) {
-      this.place = this.#placeOf(scan, spans, this.#geoip, ipText !== null)
+      this.place = this.#placeOf(scan, spans, this.#geoip, ipEntry !== null)
       if (this.place !== null) addKeys(removed, placeKeys)
     }
     const hasMerged = !isAnonymous && values.areMerged
@@ -122,9 +125,9 @@ export class PropertiesColumn {
       count = this.#insertSet(values.setOnce, count, target)
       count = this.#insertSet(values.unset, count, target)
     }
-    count = insertText(Property.$session_id, sessionText, count, target)
-    count = insertText(Property.$ip, ipText, count, target)
-    count = insertText(Property.$sent_at, this.#sentAtText, count, target)
+    if (sessionEntry !== null) insertEntries(target, count++, sessionEntry)
+    if (ipEntry !== null) insertEntries(target, count++, ipEntry)
+    if (this.#sentAtEntry !== null) insertEntries(target, count++, this.#sentAtEntry)
     if (this.place !== null) {
       insertEntries(target, count, this.place.properties)
       this.placeStart = target.size - this.place.properties.length
@@ -156,7 +159,7 @@ export class PropertiesColumn {
     const start = spans.starts[Property.$ip]!
     const isEmpty = start > 0 && spans.ends[Property.$ip]! - start === 2 && scan.bytes[start] === quote
     if (start > 0 && scan.bytes[start] !== letterN && !isEmpty) return null
-    return spans.starts[Property.capture_internal]! > 0 ? localIpText : this.#ipText
+    return spans.starts[Property.capture_internal]! > 0 ? localIpEntry : this.#ipEntry
   }
 }
 
@@ -174,13 +177,9 @@ function isTrueLike(scan: Scan, spans: EventSpans, key: number): boolean {
   return !['false', 'null', '0', '""'].includes(text)
 }
 
-function insertText(key: number, text: Uint8Array | null, count: number, target: TextArena): number {
-  return text === null ? count : insertEntry(target, count, key, text, 0, text.length)
-}
-
 /**
  * Writes a session id that is a UUID in lower case: where it stands, as it gets no longer. Only one spelt with
- * escapes comes back as text to put in its place.
+ * escapes comes back as an entry to put in its place.
  */
 function lowerSessionId(scan: Scan, spans: EventSpans): Uint8Array | null {
   const { bytes } = scan
@@ -190,7 +189,7 @@ function lowerSessionId(scan: Scan, spans: EventSpans): Uint8Array | null {
   if (end - start > uuidLength * 6 || !mayHoldCapitals(scan, start, end)) return null
   const text = unescapeText(bytes, start, end)
   if (!uuidShape.test(text)) return null
-  if (end - start > uuidLength) return jsonText(text.toLowerCase())
+  if (end - start > uuidLength) return entryText(Property.$session_id, text.toLowerCase())
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!
     if (byte >= 0x41 && byte <= 0x46) bytes[at] = byte | 0x20
@@ -209,8 +208,8 @@ function mayHoldCapitals({ view }: Scan, start: number, end: number): boolean {
   return (found & 0x40404040) !== 0
 }
 
-/** The JSON text of a string, without what no store can hold. */
-function jsonText(text: string): Uint8Array {
+/** The key and a string as its value, without what no store can hold. */
+function entryText(key: number, text: string): Uint8Array {
   const wellFormed = Buffer.from(text).toString('utf8').replaceAll('\0', '\ufffd')
-  return new Uint8Array(Buffer.from(JSON.stringify(wellFormed)))
+  return new Uint8Array(Buffer.concat([keyTexts[key]!, Buffer.from(JSON.stringify(wellFormed))]))
 }

@@ -99,7 +99,7 @@ export function insertEntry(
   return count + 1
 }
 
-/** Appends whole entries, with commas between them, after `count` others. */
+/** Appends `entries`, one or more with commas between them, after `count` others. */
 export function insertEntries(target: TextArena, count: number, entries: Uint8Array): void {
   target.reserve(entries.length + 1)
   if (count > 0) target.put(comma)

@@ -182,9 +182,11 @@ export interface EventSpans {
   readonly befores: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** Runs of members of the person column, -1 when they are not told; `runs` holds start and length of each. */
+  /**
+   * Runs of members of the person column, -1 when they are not told: start and length of each are in the cells behind
+   * the entries.
+   */
   runCount: number
-  readonly runs: Int32Array
   /** Their digest's two words, and whether no value counted. */
   digestLow: number
   digestHigh: number
@@ -210,7 +212,6 @@ export function createSpans(): EventSpans {
     starts: new Int32Array(keyCount),
     ends: new Int32Array(keyCount),
     runCount: -1,
-    runs: new Int32Array(keyCount * runSize),
     digestLow: 0,
     digestHigh: 0,
     isQuiet: false,
@@ -234,7 +235,6 @@ export function readRecord(tape: SpanTape, at: number, spans: EventSpans): numbe
   spans.isQuiet = cells[at + 8] === 1
   spans.facts = cells[at + factsCell]!
   const runsAt = runCount > 0 ? next - runCount * runSize : next
-  for (let cell = runsAt; cell < next; cell++) spans.runs[cell - runsAt] = cells[cell]!
   spans.cells = cells
   spans.at = at
   spans.entriesAt = at + headSize
