@@ -1,4 +1,4 @@
-// The way of one capture request on the main thread: admit, decode (here, with others of its turn, or in the pool),
+// The way of one capture request on the main thread: admit, decode (here, with others, or in the pool),
 // append, answer. The answer is 200 only when the events are on disk.
 
 import { isIP } from 'node:net'

@@ -109,6 +109,7 @@ export class TurnCapture {
     const batch = this.#batch
     if (
       batch === null ||
+      batch.eventCount === 0 || // has the time of one who stored nothing
       batch.projectId !== project.id ||
       batch.historical !== historical ||
       Math.abs(receivedAtMs - batch.receivedAtMs) > batchMsMax

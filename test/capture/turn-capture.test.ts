@@ -115,6 +115,29 @@ t.test('who comes long after the first of a record that waits is in another', as
   t.same(records.slice(3).map(names), [['0']])
 })
 
+t.test('a request that stores nothing leaves its time to nobody', async (t) => {
+  for (const body of [
+    single('lost', { uuid: 'no uuid' }),
+    { api_key: 'phc_test', batch: [{ event: 'no id' }] },
+  ]) {
+    const { send, records, releaseUntil, clock } = slowWorld()
+    const all = [appended(send(single('a')))]
+    await turnEnd()
+    send(body)
+    await turnEnd()
+    clock.ms = now + 50
+    all.push(appended(send(single('b'))))
+    await releaseUntil(all)
+    t.same(
+      records.map((record) => [record.receivedAtMs - now, ...names(record)]),
+      [
+        [0, 'a'],
+        [50, 'b'],
+      ],
+    )
+  }
+})
+
 t.test('a bad request costs only itself', async (t) => {
   const { send, records, reports } = turnWorld()
   const bad: [code: string, body: unknown, changes?: Partial<CaptureTask>][] = [
