@@ -53,6 +53,10 @@ t.test('a machine that gets slower makes no difference to servers that take turn
 t.test('the last point is compared with what was measured beside it, not with the first', async (t) => {
   const times = { median: 4, min: 2, max: 6 }
   const last = { at: 10_000, cpuMicros: 40, perSecond: 1, beside: { at: 100, cpuMicros: 10, times } }
-  t.match(growthOf([...oneByOne.slice(0, 2), last]), { first: { at: 100, cpuMicros: 10 }, times, eachDecade: 2 })
+  t.match(growthOf([...oneByOne.slice(0, 2), last]), {
+    first: { at: 100, cpuMicros: 10 },
+    times,
+    eachDecade: 2,
+  })
   t.match(growthOf([last]), { eachDecade: 2 })
 })
