@@ -45,6 +45,8 @@ export class EventsFold {
     const members = personColumn(batch, index)
     if (hasGroups) this.#project.groups.nameTypes(members.get('$groups') ?? '{}')
     if (operation.group !== null) this.#changeGroup(operation)
+    // It says nothing of who sends it.
+    if (owner !== null && kind === 'group') return
     const update = personUpdate(members, kind, timestampOf(batch, index))
     const person = this.#applyToPerson(operation, update)
     // A type that is new in this step is not stored yet: a replay must meet the event again.

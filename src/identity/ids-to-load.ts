@@ -17,10 +17,13 @@ export interface IdsToLoad {
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
 }
 
+/** More than a batch has events. */
+const inputPlaces = 2 ** 32
+
 /** Lists what `inputs` need, by project. */
 export function idsToLoad(inputs: readonly StepInput[]): IdsToLoad[] {
   const byProject = new Map<number, ProjectIds>()
-  for (const input of inputs) {
+  for (const [number, input] of inputs.entries()) {
     const projectId = input.kind === 'events' ? input.batch.header.projectId : input.projectId
     let ids = byProject.get(projectId)
     if (ids === undefined) {
@@ -29,17 +32,23 @@ export function idsToLoad(inputs: readonly StepInput[]): IdsToLoad[] {
     }
     if (input.kind === 'delete_person') ids.personUuids.add(input.personUuid)
     if (input.kind !== 'events') continue
-    for (const { kind, distinctId, digest, hasGroups, otherId, group } of input.operations) {
+    for (const { index, kind, distinctId, digest, hasGroups, otherId, group } of input.operations) {
+      const place = placeOf(number, index)
       const said = ids.said(distinctId)
-      if (digest > 0) said.add(digest)
-      else if (kind !== 'plain' && (kind !== 'birth' || hasGroups)) said.needsRow = true
+      if (digest > 0) said.add(digest, place)
+      else if (kind !== 'plain' && kind !== 'group' && (kind !== 'birth' || hasGroups)) said.addUntold(place)
       if (group !== null) ids.addGroup(group.type, group.key)
       if (otherId === null || (kind !== 'identify' && kind !== 'alias' && kind !== 'merge')) continue
       if (distinctId === otherId || isIllegalId(distinctId) || isIllegalId(otherId)) continue
-      ids.addMerge(mergeIds(kind, distinctId, otherId))
+      ids.addMerge(mergeIds(kind, distinctId, otherId), place)
     }
   }
   return [...byProject.values()]
+}
+
+/** Where an event stands in a step: event `index` of the batch of input `number`. */
+export function placeOf(number: number, index: number): number {
+  return number * inputPlaces + index
 }
 
 /**
@@ -116,9 +125,9 @@ class ProjectIds implements IdsToLoad {
     return [...this.#merges.values()]
   }
 
-  addMerge(pair: MergeIds): void {
-    this.said(pair.into).needsRow = true
-    this.said(pair.source).needsRow = true
+  addMerge(pair: MergeIds, place: number): void {
+    this.said(pair.into).addUntold(place)
+    this.said(pair.source).addUntold(place)
     this.#merges.set(`${pair.into.length} ${pair.into}${pair.source}`, pair)
   }
 }

@@ -8,20 +8,29 @@ import { hasSeen, nothingSeen, type Seen, withSeen } from './seen.ts'
 
 /** What the events of a step say of the person of one id, as far as digests tell. */
 export class Said {
+  /** Where the first event stands that may change the person (placeOf); infinite when none may. */
+  from: number = Number.POSITIVE_INFINITY
   /** More than digests can answer for. */
-  needsRow = false
+  #needsRow = false
   /** Of the events that say something. */
   #said: Seen = nothingSeen
 
-  /** An event with this digest. A person remembers three. */
-  add(digest: number): void {
+  /** An event with this digest. A person remembers three. Events come in the order of their places. */
+  add(digest: number, place: number): void {
+    this.from = Math.min(this.from, place)
     if (this.#said.earlier === 0) this.#said = withSeen(this.#said, digest)
-    else if (!hasSeen(this.#said, digest)) this.needsRow = true
+    else if (!hasSeen(this.#said, digest)) this.#needsRow = true
+  }
+
+  /** An event that digests cannot answer for. */
+  addUntold(place: number): void {
+    this.from = Math.min(this.from, place)
+    this.#needsRow = true
   }
 
   /** True when a person who has seen `seen` has seen all of it. */
   isSeen(seen: Seen): boolean {
-    if (this.needsRow) return false
+    if (this.#needsRow) return false
     const { last, before, earlier } = this.#said
     return [last, before, earlier].every((digest) => digest === 0 || hasSeen(seen, digest))
   }

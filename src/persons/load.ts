@@ -60,11 +60,15 @@ export async function loadKnown(
   }
 }
 
-/** Uuids of the persons that the events or the deletions of the step may change. */
-function* touchedPersons(projects: ReadonlyMap<number, LoadedProject>): Generator<string> {
+/** The persons that the step may change, by uuid, and where it first may (placeOf). */
+function* touchedPersons(projects: ReadonlyMap<number, LoadedProject>): Generator<[string, number]> {
   for (const { owners, ids } of projects.values()) {
-    yield* owners.values()
-    yield* ids.personUuids
+    for (const [distinctId, { from }] of ids.distinctIds) {
+      const owner = owners.get(distinctId)
+      if (owner !== undefined) yield [owner, from]
+    }
+    // They are few: it does not matter when they go.
+    for (const uuid of ids.personUuids) yield [uuid, 0]
   }
 }
 

@@ -103,6 +103,15 @@ t.test('a visitor who goes from page to page is not written again', async (t) =>
   t.equal(store.person('user-1')?.version, 1)
 })
 
+t.test('the event of a group changes the group without the row of who sends it', async (t) => {
+  const store = new MemoryStore()
+  const group = { $group_type: 'company', $group_key: 'acme', $group_set: { seats: 1 } }
+  store.send([event({ $set: { a: 1 } })])
+  const changes = store.send([event(group, { event: '$groupidentify' }), event({ $set: { a: 1 } })])
+  t.same([changes.persons, changes.groups.length], [[], 1])
+  t.equal(store.send([event(group, { event: '$groupidentify', distinct_id: 'new' })]).persons.length, 1)
+})
+
 t.test('what was seen before a change means a change after it', async (t) => {
   const store = new MemoryStore()
   const set = (value: string) => event({ $set: { value } })

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { idsToLoad, personsToLoadWhole } from '../../src/identity/ids-to-load.ts'
+import { idsToLoad, personsToLoadWhole, placeOf } from '../../src/identity/ids-to-load.ts'
 import type { StepInput } from '../../src/identity/operations.ts'
+import { nothingSeen } from '../../src/identity/seen.ts'
 import { capturedBatch, inputOf, nowMs, type SentEvent } from './captured.ts'
 
 function inputs(events: readonly SentEvent[], projectId = 1): StepInput[] {
@@ -62,6 +63,36 @@ t.test('sees merges touch in a person whose ids they name', async (t) => {
   t.same(wholePersons([identify('b1', 'a1'), identify('b2', 'a2')], owners), ['A'], 'the same merge twice')
   t.same(wholePersons([identify('a1', 'a2')], owners), [], 'no merge at all')
 })
+
+t.test(
+  'tells where an event may first change the person of an id, and whether digests answer for it',
+  async (t) => {
+    const group = { $group_type: 'company', $group_key: 'acme', $group_set: { a: 1 } }
+    const of = (distinct_id: string, event: string, properties = {}) => ({ distinct_id, event, properties })
+    const batch = inputs([
+      of('plain', 'e'),
+      of('group', '$groupidentify', group),
+      of('crash', '$exception', { $set: { a: 1 } }),
+      of('told', 'e', { $set: { a: 1 } }),
+      of('survey', 'survey shown'),
+      of('survey', '$groupidentify', group),
+      identify('user', 'anon'),
+    ])
+    const [ids] = idsToLoad([...inputs([of('user', 'e')]), ...batch])
+    t.same(
+      [...(ids?.distinctIds ?? [])].map(([id, said]) => [id, said.from, said.isSeen(nothingSeen)]),
+      [
+        ['user', placeOf(1, 6), false],
+        ['plain', Number.POSITIVE_INFINITY, true],
+        ['group', Number.POSITIVE_INFINITY, true],
+        ['crash', Number.POSITIVE_INFINITY, true],
+        ['told', placeOf(1, 3), false],
+        ['survey', placeOf(1, 4), false],
+        ['anon', placeOf(1, 6), false],
+      ],
+    )
+  },
+)
 
 t.test('lists groups and persons that are deleted', async (t) => {
   const group = { $group_type: 'company', $group_key: 'acme' }

@@ -10,30 +10,38 @@ const seen = (last: number, before = 0, earlier = 0): Seen => ({ last, before, e
 t.test('three digests answer for what is said, in any order, and no fourth', async (t) => {
   const said = new Said()
   t.equal(said.isSeen(nothingSeen), true, 'nothing is said')
-  said.add(7)
-  said.add(7)
+  said.add(7, 0)
+  said.add(7, 0)
   const once = [seen(7), seen(0, 7), seen(0, 0, 7), seen(8), nothingSeen]
   t.same(
     once.map((one) => said.isSeen(one)),
     [true, true, true, false, false],
   )
-  said.add(9)
-  said.add(8)
+  said.add(9, 0)
+  said.add(8, 0)
   const thrice = [seen(7, 8, 9), seen(9, 7, 8), seen(7, 9), seen(0, 8, 9)]
   t.same(
     thrice.map((one) => said.isSeen(one)),
     [true, true, false, false],
   )
-  said.add(7)
+  said.add(7, 0)
   t.equal(said.isSeen(seen(7, 8, 9)), true)
-  said.add(11)
+  said.add(11, 0)
   t.equal(said.isSeen(seen(7, 8, 9)), false)
 })
 
 t.test('what needs the row is not answered by digests', async (t) => {
   const said = new Said()
-  said.needsRow = true
+  said.addUntold(0)
   t.equal(said.isSeen(nothingSeen), false)
+})
+
+t.test('tells where it may first change the person', async (t) => {
+  const said = new Said()
+  t.equal(said.from, Number.POSITIVE_INFINITY)
+  said.addUntold(5)
+  said.add(7, 6)
+  t.equal(said.from, 5)
 })
 
 t.test('a row that was not loaded cannot be read by mistake', async (t) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { bornIdOf } from '../../src/identity/born-id.ts'
+import { placeOf } from '../../src/identity/ids-to-load.ts'
 import { type EventsInput, readInput, type UnreadInput } from '../../src/identity/operations.ts'
 import { nothingSeen } from '../../src/identity/seen.ts'
 import { PersonCache } from '../../src/persons/person-cache.ts'
@@ -85,7 +86,7 @@ t.test('passes over who identifies again as the same, not over who brings anothe
   const [left] = repeats.inputs()
   t.match(left, { operations: [{ index: 1 }, { index: 2, otherId: 'anon' }, { index: 6, otherId: 'c' }] })
   t.equal(left?.kind === 'events' && left.operations.length, 3)
-  t.equal(repeats.takeBack([uuidOf(1)]), true)
+  t.equal(repeats.takeBack([[uuidOf(1), 0]]), true)
   t.same(repeats.inputs(), inputs.map(readInput), 'all taken back, it is what nobody has looked at')
   t.end()
 })
@@ -95,7 +96,7 @@ t.test('never takes a duplicate back', (t) => {
   const inputs = [{ ...range, duplicates: new Uint8Array([0b010]) } as UnreadInput] // of events
   const repeats = new Repeats(cacheOf(), inputs)
   t.same(idsLeft(repeats), ['a'])
-  t.equal(repeats.takeBack([uuidOf(1)]), true)
+  t.equal(repeats.takeBack([[uuidOf(1), 0]]), true)
   t.same(idsLeft(repeats), ['a', 'a'])
   t.match(repeats.inputs(), [{ eventCount: 2 }])
   t.end()
@@ -119,11 +120,29 @@ t.test('takes back what it passed over of persons that the step touches, in its 
     ...eventsOf([page('b', 'free')]),
   ])
   t.same(idsLeft(repeats), ['a'])
-  t.equal(repeats.takeBack([uuidOf(9)]), false)
-  t.equal(repeats.takeBack([uuidOf(9), uuidOf(1)]), true)
+  t.equal(repeats.takeBack([[uuidOf(9), 0]]), false)
+  t.equal(repeats.takeBack([uuidOf(9), uuidOf(1)].map((uuid) => [uuid, 0] as const)), true)
   t.same(idsLeft(repeats), ['a', 'a', 'b', 'b'])
-  t.equal(repeats.takeBack([uuidOf(1)]), false)
+  t.equal(repeats.takeBack([[uuidOf(1), 0]]), false)
   t.equal(repeats.inputs()[1]?.kind, 'delete_person')
+})
+
+t.test('takes nothing back from before the first event that may change the person', async (t) => {
+  const events = [page('a', 'free'), page('b', 'free'), page('a', 'free'), page('a', 'paid')]
+  const inputs = [...eventsOf(events), ...eventsOf(events)]
+  const repeats = new Repeats(cacheOf(), inputs)
+  t.same(idsLeft(repeats), ['a', 'a'])
+  t.equal(repeats.takeBack([[uuidOf(1), Number.POSITIVE_INFINITY]]), false)
+  t.equal(repeats.takeBack([[uuidOf(1), placeOf(1, 1)]]), true)
+  t.same(idsLeft(repeats), ['a', 'b', 'a', 'a'])
+  t.equal(
+    repeats.takeBack([
+      [uuidOf(1), placeOf(1, 3)],
+      [uuidOf(1), placeOf(0, 2)],
+    ]),
+    true,
+  )
+  t.same(idsLeft(repeats), ['a', 'a', 'a', 'b', 'a', 'a'])
 })
 
 t.test('histories full of repeats leave the same rows as in memory', async (t) => {
