@@ -42,7 +42,7 @@ export class EventsFold {
     const owner = this.#project.ownerOf(operation.distinctId)
     if (owner !== null && (kind === 'plain' || (kind === 'birth' && !hasGroups))) return
     if (owner !== null && digest > 0 && hasSeen(owner.seen, digest)) return
-    const members = personColumn(batch, index)
+    const members = operation.members ?? personColumn(batch, index)
     if (hasGroups) this.#project.groups.nameTypes(members.get('$groups') ?? '{}')
     if (operation.group !== null) this.#changeGroup(operation)
     // It says nothing of who sends it.

@@ -48,6 +48,8 @@ export interface Operation {
   readonly otherId: string | null
   /** What a group operation says, when it says it properly. */
   readonly group: GroupChange | null
+  /** Its person column, if that was read for any of these. */
+  readonly members: ReadonlyMap<string, string> | null
 }
 
 /** Events [from, to) of a batch. */
@@ -127,7 +129,7 @@ export function isDuplicate(duplicates: EventsRange['duplicates'], index: number
 }
 
 /** The members of an event's person column, as they were sent. */
-export function personColumn(batch: EventBatch, index: number): Map<string, string> {
+export function personColumn(batch: EventBatch, index: number): ReadonlyMap<string, string> {
   return isColumnEmpty(batch, index) ? new Map() : readMembers(personText(batch, index))
 }
 
@@ -136,8 +138,9 @@ function readOperation(batch: EventBatch, index: number): Operation {
   const kind = kindOf(batch, index)
   let otherId: string | null = null
   let group: GroupChange | null = null
+  let members: ReadonlyMap<string, string> | null = null
   if ((flags & EventFlag.identity) !== 0) {
-    const members = personColumn(batch, index)
+    members = personColumn(batch, index)
     if (kind === 'group') group = groupNamed(members)
     else {
       assert(kind === 'identify' || kind === 'alias' || kind === 'merge', 'an identity event joins ids')
@@ -153,6 +156,7 @@ function readOperation(batch: EventBatch, index: number): Operation {
     hasGroups: (flags & EventFlag.groups) !== 0,
     otherId,
     group,
+    members,
   }
 }
 
