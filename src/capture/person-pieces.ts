@@ -71,11 +71,12 @@ export function nextPiece(pieces: Pieces): boolean {
 /** The person column of event `index` as JSON text, an object; '' when it holds nothing. */
 export function personText(batch: EventBatch, index: number): string {
   openPieces(scratch, batch, index)
+  const { buffer, byteOffset, byteLength } = scratch.bytes
+  // One for all pieces: each takes longer to make than a piece to print.
+  const whole = Buffer.from(buffer, byteOffset, byteLength)
   let text = ''
   while (nextPiece(scratch)) {
-    const { buffer, byteOffset } = scratch.bytes
-    const piece = Buffer.from(buffer, byteOffset + scratch.start, scratch.end - scratch.start)
-    text += `${text === '' ? '{' : ','}${piece.toString('utf8')}`
+    text += `${text === '' ? '{' : ','}${whole.toString('utf8', scratch.start, scratch.end)}`
   }
   return text === '' ? '' : `${text}}`
 }

@@ -38,6 +38,7 @@ export function changeProperties(
   }
   for (const [key, value] of update.set) {
     const stored = properties.get(key)
+    if (stored === value) continue
     const canonical = canonicalJson(value)
     if (stored === canonical) continue
     writes.set(key, canonical)
@@ -63,25 +64,20 @@ function write(
   writes: ReadonlyMap<string, string>,
   removals: readonly string[],
 ): PropertyOutcome {
-  const before = new Map<string, string | undefined>()
-  for (const key of [...writes.keys(), ...removals]) before.set(key, properties.get(key))
+  // What is written replaces some of what is there: no person far from the limits comes to more than both.
+  const isFar = propertiesBytes(properties) + propertiesBytes(writes) <= propertiesTrimBytes
+  const before = isFar ? null : new Map(properties)
   for (const [key, value] of writes) properties.set(key, value)
   for (const key of removals) properties.delete(key)
   // What only removes is never too much.
-  if (writes.size === 0) return 'changed'
+  if (before === null || writes.size === 0) return 'changed'
   const bytes = propertiesBytes(properties)
   if (bytes > propertiesBytesMax) {
-    restore(properties, before)
+    properties.clear()
+    for (const [key, value] of before) properties.set(key, value)
     return 'refused'
   }
   if (bytes <= propertiesTrimBytes) return 'changed'
   trimProperties(properties)
   return 'trimmed'
-}
-
-function restore(properties: Map<string, string>, before: ReadonlyMap<string, string | undefined>): void {
-  for (const [key, value] of before) {
-    if (value === undefined) properties.delete(key)
-    else properties.set(key, value)
-  }
 }
