@@ -7,7 +7,8 @@ import type { Bytes } from '../lib/bytes.ts'
 import { decodeBase64 } from './base64.ts'
 import type { CaptureLimits, CapturePath, CaptureTask } from './capture-task.ts'
 import { isFormType, looksLikeForm, parseForm } from './form.ts'
-import { gunzip, isGzip } from './gunzip.ts'
+import { gunzip } from './gunzip.ts'
+import { isGzip } from './gzip-frame.ts'
 import { decodeLz64 } from './lz64.ts'
 import { type Payload, payload, type Refusal, undecodable } from './payload.ts'
 import { type CaptureQuery, type Compression, parseCompression, parseQuery } from './query.ts'
@@ -23,7 +24,10 @@ export interface PackedBody
 export type BodyOutcome =
   | {
       readonly kind: 'text'
-      /** Without byte order mark, not empty; valid UTF-8 unless it may be lossy. A view, perhaps on the task's body. */
+      /**
+       * Without byte order mark, not empty; valid UTF-8 unless it may be lossy. A view, perhaps on the
+       * task's body, or on memory that the next body is inflated to.
+       */
       readonly bytes: Bytes
       /** When the sender says in the query it sent the request, epoch ms. The body's own sent_at goes first. */
       readonly sentAtMs: number | null

@@ -6,7 +6,6 @@
 // all of the grammar and comes to the same result. The scan, this against JavaScript alone (Node 20, builds in turn,
 // medians): 2.4 times as fast for batches (W3), 1.4 times for bodies of one event.
 
-import { readFileSync } from 'node:fs'
 import type { HeadRoom } from './key-heads.ts'
 import {
   bornSlotCount,
@@ -38,21 +37,10 @@ import {
   windowBytesMax,
 } from './run-layout.ts'
 import type { Scan } from './scan.ts'
-
-/** What is used here of a part of JavaScript that TypeScript counts among browsers' things. */
-declare const WebAssembly: {
-  Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
-  Module: new (bytes: Uint8Array) => RunModule
-  Instance: new (module: RunModule, imports: object) => { readonly exports: Passes }
-  CompileError: new () => Error
-}
-
-type RunModule = object
+import { compileModule, createMemory, openModule, type WasmExports, type WasmModule } from './wasm-module.ts'
 
 /** Described above the functions themselves, in wasm/known-run.ts. */
-export interface Passes {
-  /** Absent from modules of older builds. */
-  readonly layout?: { readonly value: number }
+export interface Passes extends WasmExports {
   readonly pass: (start: number, before: number, generation: number, base: number, top: number) => number
   readonly passEvents: (start: number, generation: number, base: number, top: number) => number
   readonly addIds: (top: number, projectId: number) => void
@@ -82,8 +70,6 @@ export interface KnownRun {
   windowEnd: number
 }
 
-const pageBytes = 64 * 1024
-
 /** A member that begins closer to the end of the window may not be all in it; few are longer. */
 const marginBytes = 1024
 
@@ -91,25 +77,14 @@ const marginBytes = 1024
 const eventBytes = 4096
 
 /** The module, which a thread compiles once; null where it cannot be had. */
-const compiled = compile()
+const compiled = compileModule('known-run')
 
-function compile(): RunModule | null {
-  try {
-    return new WebAssembly.Module(readFileSync(new URL('../../wasm/known-run.wasm', import.meta.url)))
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (isMissing || error instanceof WebAssembly.CompileError) return null
-    throw error
-  }
-}
-
-/** With null for a module, all is left to JavaScript. Memory is resident once it is written to. */
-export function createRun(module: RunModule | null = compiled): KnownRun {
-  const pages = Math.ceil(memoryBytes / pageBytes)
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
+/** With null for a module, all is left to JavaScript. */
+export function createRun(module: WasmModule | null = compiled): KnownRun {
+  const memory = createMemory(memoryBytes)
   const { buffer } = memory
   return {
-    passes: passesOf(module, memory),
+    passes: openModule<Passes>(module, memory, layoutNumber),
     fieldHeads: headRoom(buffer, fieldRoomAt),
     propertyHeads: headRoom(buffer, propertyRoomAt),
     cells: new Int32Array(buffer, cellsAt, cellsMax),
@@ -123,12 +98,6 @@ export function createRun(module: RunModule | null = compiled): KnownRun {
     windowStart: 0,
     windowEnd: 0,
   }
-}
-
-function passesOf(module: RunModule | null, memory: object): Passes | null {
-  if (module === null) return null
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } })
-  return exports.layout?.value === layoutNumber ? exports : null
 }
 
 function headRoom(buffer: ArrayBuffer, at: number): HeadRoom {

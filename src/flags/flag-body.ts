@@ -45,7 +45,9 @@ function openFlagBody(request: Pick<HttpRequest, 'query' | 'headers' | 'body'>, 
     limits: { decompressedBytesMax },
     isLossy,
   })
-  if (opened.kind === 'text') return opened.bytes
+  // It is read in several turns: the text of another body may stand there by then.
+  if (opened.kind === 'text')
+    return opened.bytes.buffer === request.body.buffer ? opened.bytes : opened.bytes.slice()
   if (opened.code === 'body_too_large') throw new ServiceError('request_too_large')
   throw malformed(opened.detail)
 }

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { gunzip, isGzip } from '../../src/capture/gunzip.ts'
+import { gunzip } from '../../src/capture/gunzip.ts'
+import { isGzip } from '../../src/capture/gzip-frame.ts'
 
 function gzip(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(gzipSync(content))

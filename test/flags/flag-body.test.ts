@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { readFlagBody } from '../../src/flags/flag-body.ts'
 
-function read(body: string): Promise<unknown> {
+function read(body: string | Buffer): Promise<unknown> {
   const headers = { 'content-type': 'application/json', 'content-encoding': '' }
   return readFlagBody(
     { query: '', headers: { ...noHeaders, ...headers }, body: new Uint8Array(Buffer.from(body)) },
@@ -38,6 +39,17 @@ t.test(
     await t.rejects(read(`{"a":NaN${' NaN'.repeat(20_000)}}`), { code: 'malformed_data' })
   },
 )
+
+t.test('bodies that are read in turns are not mixed up', async (t) => {
+  // A number that is no double is read from the text itself, in the last turn.
+  const packed = (id: string) => gzipSync(`{"a":"${'x'.repeat(50_000)}","distinct_id":${id}}`)
+  const ids = ['12345678901234567890', '98765432109876543210']
+  const bodies = await Promise.all(ids.map((id) => read(packed(id))))
+  t.match(
+    bodies,
+    ids.map((id) => ({ distinct_id: id })),
+  )
+})
 
 t.test('others have their turn between the steps of a large body', async (t) => {
   const turnsDuring = async (body: string): Promise<number> => {
