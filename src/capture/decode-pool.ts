@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { FixedQueue, Piscina } from 'piscina'
 import { ServiceError } from '../errors.ts'
 import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
+import { threadFlags } from '../lib/thread-flags.ts'
 import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
 
 /** Bodies that wait or are being decoded, as sent. An empty pool admits one body of any legal size. */
@@ -33,6 +34,7 @@ export function openDecodePool(threadCount: number): DecodePool {
     maxQueue: decodeQueueTasksMax,
     taskQueue: new FixedQueue(),
     resourceLimits: { maxOldGenerationSizeMb: decodeHeapMiB },
+    execArgv: threadFlags,
   })
   let queuedBytes = 0
   return {

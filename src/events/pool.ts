@@ -3,6 +3,7 @@
 
 import { Piscina } from 'piscina'
 import { ServiceError } from '../errors.ts'
+import { threadFlags } from '../lib/thread-flags.ts'
 import { messageOf } from './failure.ts'
 import { type Answer, type EventsTasks, valueOfAnswer } from './messages.ts'
 
@@ -28,6 +29,7 @@ export class EventsPool {
       maxQueue: readsMax + 40,
       // With Atomics on, the thread would sleep between tasks and DuckDB's promises would not settle.
       atomics: 'disabled',
+      execArgv: threadFlags,
     })
     this.#pool.on('workerDestroy', () => onLost(lost('it has ended')))
     this.#pool.on('error', (error: unknown) => onLost(lost(messageOf(error))))

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import { formatBytes } from '../lib/bytes.ts'
+import { threadFlags } from '../lib/thread-flags.ts'
 import { atTurnEnd } from '../turn-end.ts'
 import { packAppends } from './append-message.ts'
 import { partBytesMax } from './frame-group.ts'
@@ -43,8 +44,7 @@ export class LaneClient {
   static async open(settings: LaneSettings, queueBytesMax: number, log: Log): Promise<LaneClient> {
     // Everything runs compiled: this file is dist/src/journal/client.js.
     const entry = new URL('../../workers/journal.js', import.meta.url)
-    // Of the flags this process was started with, a lane wants readable stack traces only; loaders slow its start.
-    const worker = new Worker(entry, { workerData: settings, execArgv: ['--enable-source-maps'] })
+    const worker = new Worker(entry, { workerData: settings, execArgv: threadFlags })
     try {
       const status = await opened(worker, settings, log)
       return new LaneClient(worker, status, queueBytesMax, log)

@@ -170,8 +170,9 @@ class MirrorPump implements Mirror {
   }
 
   #changesDueInMs(): number {
-    const { isFailing } = this.#changesBackoff
-    const isDue = isFailing ? !this.#isFinishing : this.#isWoken
+    // A stop tries once more, at once: Postgres may be there again since the last failure.
+    if (this.#isFinishing) return this.#isWoken ? 0 : Number.POSITIVE_INFINITY
+    const isDue = this.#changesBackoff.isFailing || this.#isWoken
     return isDue ? this.#changesBackoff.leftMs() : Number.POSITIVE_INFINITY
   }
 

@@ -13,6 +13,7 @@ import { isServiceError, ServiceError } from '../errors.ts'
 import { type Journal, type Lane, lanes, type Position } from '../journal/journal.ts'
 import { unreachable } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
+import { threadFlags } from '../lib/thread-flags.ts'
 import type { StepOutcome } from './consumer.ts'
 import type { PersonsTasks } from './messages.ts'
 import type { ChangesEnd } from './persons-store.ts'
@@ -111,8 +112,7 @@ class PersonsClient implements Persons {
       // Rows of a step outlive the default 48 MiB and were copied again and again: a third of the thread's time
       // (new persons 74 → 41 µs, changed ones 41 → 27 µs of CPU an event, Node 20.20).
       resourceLimits: { maxYoungGenerationSizeMb: 192 },
-      // Of the flags this process was started with, the thread wants readable stack traces only.
-      execArgv: ['--enable-source-maps'],
+      execArgv: threadFlags,
     })
     this.#pool.on('workerDestroy', () => this.#fail(lost('it has ended')))
     this.#pool.on('error', (error: unknown) => this.#fail(lost(error)))

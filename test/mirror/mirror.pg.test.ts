@@ -20,7 +20,7 @@ import { Outbox } from './outbox-world.ts'
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** An events store, Postgres with an outbox, and a mirror between them. */
-async function open(t: Test, outbox?: Outbox, dir = t.testdir()) {
+async function open(t: Test, outbox?: Outbox, dir = t.testdir(), clock = systemClock) {
   const box = outbox ?? (await openOutbox(t))
   const journalDir = join(dir, 'journal')
   const journal = await openJournal({ dir: journalDir, quarantineDir: join(dir, 'quarantine') })
@@ -65,7 +65,7 @@ async function open(t: Test, outbox?: Outbox, dir = t.testdir()) {
       onApplied: (listener) => listeners.push(listener as () => void),
     },
     log: quiet,
-    clock: systemClock,
+    clock,
   })
   const close = async () => {
     await mirror.close()
@@ -227,6 +227,34 @@ t.test('waits for Postgres, and says why nothing comes', async (t) => {
   await until(() => world.mirror.state().waiting === 0)
   t.same(world.mirror.state(), { waiting: 0, reason: null })
   t.same(await overrides(world), ['01 → 02'])
+  await world.close()
+})
+
+t.test(
+  'a stop mirrors what waits when Postgres is there again, whenever it would be asked next',
+  async (t) => {
+    const world = await open(t, undefined, t.testdir(), { ...systemClock, monotonicMs: () => 0 })
+    await mirrored(world)
+    world.persons.isAway = true
+    await world.box.move(1, 2)
+    await world.persons.applied()
+    await until(() => world.mirror.state().reason !== null)
+    world.persons.isAway = false
+    t.same(await overrides(world), [])
+    await world.mirror.close()
+    t.same(await overrides(world), ['01 → 02'])
+    await world.close()
+  },
+)
+
+t.test('a stop does not wait for Postgres that stays away', async (t) => {
+  const world = await open(t)
+  await mirrored(world)
+  world.persons.isAway = true
+  await world.box.move(1, 2)
+  await world.persons.applied()
+  await world.mirror.close()
+  t.same(await overrides(world), [])
   await world.close()
 })
 
