@@ -6,7 +6,10 @@ interface Port {
 
 /** The sum of a metric over its labels. Throws when there is none of that name. */
 export async function metric(server: Port, name: string): Promise<number> {
-  const values = await valuesOf(server, (line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+  const lines = await linesOf(server)
+  const values = lines
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .map(valueOf)
   if (values.length === 0) throw new Error(`the server has no metric ${name}`)
   return values.reduce((sum, value) => sum + value, 0)
 }
@@ -20,13 +23,18 @@ export interface LoopDelays {
 /** Since the server started. */
 export async function loopDelays(server: Port): Promise<LoopDelays> {
   const name = 'spate_event_loop_delay_seconds'
-  const looks = await metric(server, `${name}_count`)
-  const inTime = await valuesOf(server, (line) => line.startsWith(`${name}_bucket{le="0.01"}`))
-  return { looks, late: looks - inTime[0]! }
+  const lines = await linesOf(server)
+  // The server has both.
+  const looks = valueOf(lines.find((line) => line.startsWith(`${name}_count `))!)
+  const inTime = valueOf(lines.find((line) => line.startsWith(`${name}_bucket{le="0.01"}`))!)
+  return { looks, late: looks - inTime }
 }
 
-async function valuesOf({ port }: Port, isWanted: (line: string) => boolean): Promise<number[]> {
+async function linesOf({ port }: Port): Promise<string[]> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-  const lines = (await response.text()).split('\n').filter(isWanted)
-  return lines.map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)))
+  return (await response.text()).split('\n')
+}
+
+function valueOf(line: string): number {
+  return Number(line.slice(line.lastIndexOf(' ') + 1))
 }

@@ -1,7 +1,7 @@
 // The schema of an event: what its fields must be, whatever they say.
 
 import type { DropReason } from './capture-task.ts'
-import { Field, Property } from './event-keys.ts'
+import { Field, Property, setFields } from './event-keys.ts'
 import { hasValue, isString } from './event-values.ts'
 import { letterF, letterN, letterT, openBrace } from './json-bytes.ts'
 import { createKeySet, shareKeys } from './key-set.ts'
@@ -14,16 +14,10 @@ import { EventMark, type EventSpans } from './span-tape.ts'
 const offsetBytesMax = 32
 
 /** What becomes an event's stored properties. Together: the journal takes no record beyond 64 MiB. */
-const storedFields = [Field.properties, Field.$set, Field.$set_once, Field.$unset]
+const storedFields = [Field.properties, ...setFields]
 
 /** Of most events that have none of these, less is to be looked at. */
-const seldomKeys = createKeySet([
-  Field.$set,
-  Field.$set_once,
-  Field.$unset,
-  Field.offset,
-  Property.$cookieless_mode,
-])
+const seldomKeys = createKeySet([...setFields, Field.offset, Property.$cookieless_mode])
 
 /** Checks an event. Returns why it must be dropped, or null. Its uuid is left to whoever parses it. */
 export function checkEvent(

@@ -88,6 +88,10 @@ const mappedProperties = [
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid irclid _kx epik qclid sccid',
 ]
 
+/** What sets and unsets properties of a person, as fields of an event and among its properties. */
+export const setFields: readonly number[] = [Field.$set, Field.$set_once, Field.$unset]
+export const setProperties: readonly number[] = [Property.$set, Property.$set_once, Property.$unset]
+
 /** The lowest number of a mapped property. */
 export const mappedFirst: number = Property.$current_url
 

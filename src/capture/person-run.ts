@@ -4,19 +4,15 @@
 //
 // The digest is the one of events that do not count everything (person-digest).
 
-import { Field, keyTexts, mappedFirst, Property } from './event-keys.ts'
+import { keyTexts, mappedFirst, Property, setFields, setProperties } from './event-keys.ts'
 import type { KnownRun } from './known-run.ts'
 import { keyHashes, leftOut } from './person-digest.ts'
 import { personMember, personObject, suppressedMember, unusualKey } from './run-layout.ts'
 
 /** They change the person by more than what is mapped, or say so of some events only. */
 const unusualKeys = [
-  Field.$set,
-  Field.$set_once,
-  Field.$unset,
-  Property.$set,
-  Property.$set_once,
-  Property.$unset,
+  ...setFields,
+  ...setProperties,
   Property.$anon_distinct_id,
   Property.alias,
   Property.$group_type,

@@ -3,7 +3,7 @@
 
 import type { GeoipFiles } from '../geoip/database.ts'
 import { placeNames } from '../geoip/place.ts'
-import { Field, keyTexts, Property } from './event-keys.ts'
+import { Field, keyTexts, Property, setProperties } from './event-keys.ts'
 import { letterN, quote } from './json-bytes.ts'
 import { addKey, addKeys, copyKeys, createKeySet, type KeySet } from './key-set.ts'
 import { type PlaceText, placeText } from './place-text.ts'
@@ -48,9 +48,7 @@ const placeKeys: KeySet = createKeySet(placeNames.map((name) => Property[name]))
 
 /** What an event without person processing may not say. */
 const personalKeys = [
-  Property.$set,
-  Property.$set_once,
-  Property.$unset,
+  ...setProperties,
   Property.$group_0,
   Property.$group_1,
   Property.$group_2,

@@ -1,7 +1,7 @@
 // What an event says of its person: `$set`, `$set_once` and `$unset` stand in properties, at the top level of the
 // event, or both. Both are merged one level deep, the top level prevailing.
 
-import { Field, Property } from './event-keys.ts'
+import { Field, Property, setFields, setProperties } from './event-keys.ts'
 import { closeBrace, closeBracket, comma, letterN, openBrace, openBracket } from './json-bytes.ts'
 import { createKeySet, shareKeys } from './key-set.ts'
 import { nextMember, openMembers } from './members.ts'
@@ -39,14 +39,7 @@ export interface SetValues {
 const nothing = new Uint8Array(0)
 
 /** Where the three stand. */
-const setKeys = createKeySet([
-  Field.$set,
-  Field.$set_once,
-  Field.$unset,
-  Property.$set,
-  Property.$set_once,
-  Property.$unset,
-])
+const setKeys = createKeySet([...setFields, ...setProperties])
 
 export function createSetValues(): SetValues {
   return {
