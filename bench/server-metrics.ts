@@ -9,7 +9,7 @@ export async function metric(server: Port, name: string): Promise<number> {
   const lines = await linesOf(server)
   const values = lines
     .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .map(valueOf)
+    .map(numberOf)
   if (values.length === 0) throw new Error(`the server has no metric ${name}`)
   return values.reduce((sum, value) => sum + value, 0)
 }
@@ -25,8 +25,8 @@ export async function loopDelays(server: Port): Promise<LoopDelays> {
   const name = 'spate_event_loop_delay_seconds'
   const lines = await linesOf(server)
   // The server has both.
-  const looks = valueOf(lines.find((line) => line.startsWith(`${name}_count `))!)
-  const inTime = valueOf(lines.find((line) => line.startsWith(`${name}_bucket{le="0.01"}`))!)
+  const looks = numberOf(lines.find((line) => line.startsWith(`${name}_count `))!)
+  const inTime = numberOf(lines.find((line) => line.startsWith(`${name}_bucket{le="0.01"}`))!)
   return { looks, late: looks - inTime }
 }
 
@@ -35,6 +35,6 @@ async function linesOf({ port }: Port): Promise<string[]> {
   return (await response.text()).split('\n')
 }
 
-function valueOf(line: string): number {
+function numberOf(line: string): number {
   return Number(line.slice(line.lastIndexOf(' ') + 1))
 }
