@@ -5,5 +5,5 @@ import { runLaneThread } from '../src/journal/thread.ts'
 import { assert } from '../src/lib/assert.ts'
 
 assert(parentPort !== null, 'workers/journal runs in a worker thread')
-// The client starts this file with the settings of one lane.
+// The client starts this file with a LaneStart.
 runLaneThread(parentPort, workerData)

@@ -1,20 +1,21 @@
 // One lane as the main thread holds it: its thread and the appends that wait for it.
 //
-// Appends of one turn of the event loop travel in one message, and acknowledgements come back one message a group. The
-// queue is bounded in bytes: what is handed over and not yet on disk. An empty queue admits any chain.
+// Chains are sent at once, and the lane is woken for all of them when the turn of the event loop ends. What it commits
+// comes back one message a group. The queue is bounded in bytes: what is handed over and not yet on disk. An empty queue
+// admits any chain.
 
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { assert, unreachable } from '../lib/assert.ts'
-import { formatBytes } from '../lib/bytes.ts'
+import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
 import { threadFlags } from '../lib/thread-flags.ts'
 import { atTurnEnd } from '../turn-end.ts'
-import { packAppends } from './append-message.ts'
+import type { Chain } from './append-ring.ts'
 import { partBytesMax } from './frame-group.ts'
 import type { Appended, JournalPart, LaneState, Position } from './journal.ts'
+import { createLaneMemory, LaneSender } from './lane-line.ts'
 import type { LaneSettings, Log } from './lane-options.ts'
-import type { LaneStatus } from './lane-report.ts'
-import type { FromLane, ToLane } from './messages.ts'
+import type { Acks, FromLane, LaneStart, ToLane } from './messages.ts'
 import { bodyBytesMax } from './record.ts'
 
 interface Waiting {
@@ -25,18 +26,17 @@ interface Waiting {
 
 export class LaneClient {
   readonly #worker: Worker
+  readonly #line: LaneSender
   readonly #queueBytesMax: number
   readonly #log: Log
   readonly #waiting = new Map<number, Waiting>()
   readonly #committedListeners: ((committed: Position) => void)[] = []
   readonly #failedListeners: ((error: ServiceError) => void)[] = []
   readonly #exited: Promise<void>
-  #status: LaneStatus
   #queuedBytes = 0
   #nextId = 0
-  /** Appends of this turn of the event loop, not sent yet. */
-  #ids: number[] = []
-  #chains: (readonly JournalPart[])[] = []
+  /** Something was sent in this turn of the event loop. */
+  #isToWake = false
   #isStopping = false
   #error: ServiceError | null = null
 
@@ -44,19 +44,21 @@ export class LaneClient {
   static async open(settings: LaneSettings, queueBytesMax: number, log: Log): Promise<LaneClient> {
     // Everything runs compiled: this file is dist/src/journal/client.js.
     const entry = new URL('../../workers/journal.js', import.meta.url)
-    const worker = new Worker(entry, { workerData: settings, execArgv: threadFlags })
+    const memory = createLaneMemory()
+    const workerData: LaneStart = { settings, memory }
+    const worker = new Worker(entry, { workerData, execArgv: threadFlags })
     try {
-      const status = await opened(worker, settings, log)
-      return new LaneClient(worker, status, queueBytesMax, log)
+      await opened(worker, settings, log)
+      return new LaneClient(worker, new LaneSender(memory), queueBytesMax, log)
     } catch (error) {
       await worker.terminate()
       throw error
     }
   }
 
-  private constructor(worker: Worker, status: LaneStatus, queueBytesMax: number, log: Log) {
+  private constructor(worker: Worker, line: LaneSender, queueBytesMax: number, log: Log) {
     this.#worker = worker
-    this.#status = status
+    this.#line = line
     this.#queueBytesMax = queueBytesMax
     this.#log = log
     worker.on('message', (message: FromLane) => this.#receive(message))
@@ -85,16 +87,16 @@ export class LaneClient {
         `the limit is ${formatBytes(this.#queueBytesMax)}`
       return Promise.reject(new ServiceError('journal_full', { detail }))
     }
-    this.#queuedBytes += bytes
+    if (this.#line.put(parts)) this.#wakeAtTurnEnd()
+    else this.#postChain(parts)
+    // The lane counts what was sent.
     const id = this.#nextId++
-    if (this.#ids.length === 0) atTurnEnd(() => this.#send())
-    this.#ids.push(id)
-    this.#chains.push(parts)
+    this.#queuedBytes += bytes
     return new Promise((resolve, reject) => this.#waiting.set(id, { bytes, resolve, reject }))
   }
 
   state(): LaneState {
-    return { ...this.#status, queuedBytes: this.#queuedBytes }
+    return { ...this.#line.status(), queuedBytes: this.#queuedBytes }
   }
 
   onCommitted(listener: (committed: Position) => void): void {
@@ -112,7 +114,6 @@ export class LaneClient {
 
   async close(): Promise<void> {
     if (!this.#isStopping) {
-      this.#send()
       this.#isStopping = true
       this.#post({ kind: 'close' })
     }
@@ -130,33 +131,39 @@ export class LaneClient {
     for (const listener of this.#failedListeners) listener(error)
   }
 
-  #post(message: ToLane, moved: ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, moved)
+  #postChain(chain: Chain): void {
+    const moved: ArrayBuffer[] = []
+    this.#post({ kind: 'append', chain: chain.map((part) => movable(part, moved)) }, moved)
   }
 
-  #send(): void {
-    if (this.#ids.length === 0 || this.#error !== null) return
-    const { message, moved } = packAppends(this.#ids, this.#chains)
-    this.#ids = []
-    this.#chains = []
-    this.#post(message, moved)
+  #post(message: ToLane, moved: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, moved)
+    this.#line.posted()
+    this.#wakeAtTurnEnd()
+  }
+
+  #wakeAtTurnEnd(): void {
+    if (!this.#isToWake) atTurnEnd(this.#wake)
+    this.#isToWake = true
+  }
+
+  readonly #wake = (): void => {
+    this.#isToWake = false
+    this.#line.ringBell()
   }
 
   #receive(message: FromLane): void {
+    if (!('kind' in message)) {
+      this.#acknowledge(message)
+      return
+    }
     switch (message.kind) {
-      case 'committed':
-        this.#acknowledge(message.acks, message.status)
-        break
       case 'refused':
         for (const id of message.ids)
           this.#take(id)?.reject(new ServiceError('journal_full', { detail: message.detail }))
         break
       case 'failed':
         this.fail(failedError(message.detail, null))
-        break
-      case 'status':
-      case 'closed':
-        this.#status = message.status
         break
       case 'log':
         this.#log(message.level, message.message, message.fields)
@@ -169,10 +176,9 @@ export class LaneClient {
     }
   }
 
-  #acknowledge(acks: readonly number[], status: LaneStatus): void {
+  #acknowledge(acks: Acks): void {
     // Another lane's failure may have refused these already: they are then on disk without an acknowledgement.
     if (this.#error !== null) return
-    this.#status = status
     for (let at = 0; at < acks.length; at += 4) {
       this.#take(acks[at]!)?.resolve({
         position: acks[at + 1] as Position, // the lane sends an id, two positions and a count for each chain
@@ -180,7 +186,8 @@ export class LaneClient {
         duplicateCount: acks[at + 3]!,
       })
     }
-    for (const listener of this.#committedListeners) listener(status.committed)
+    const committed = acks.at(-2) as Position // the end of the last chain, of which there is one
+    for (const listener of this.#committedListeners) listener(committed)
   }
 
   #take(id: number): Waiting | undefined {
@@ -192,11 +199,12 @@ export class LaneClient {
   }
 }
 
-/** Resolves with the lane's first status when its thread has recovered it. */
-function opened(worker: Worker, settings: LaneSettings, log: Log): Promise<LaneStatus> {
+/** Resolves when the lane's thread has recovered it. */
+function opened(worker: Worker, settings: LaneSettings, log: Log): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: unknown): void => reject(new ServiceError('storage_failed', { cause }))
-    const onMessage = (message: FromLane): void => {
+    // Nothing is committed before something is appended.
+    const onMessage = (message: Exclude<FromLane, Acks>): void => {
       if (message.kind === 'log') {
         log(message.level, message.message, message.fields)
         return
@@ -204,7 +212,7 @@ function opened(worker: Worker, settings: LaneSettings, log: Log): Promise<LaneS
       worker.off('error', onError)
       worker.off('message', onMessage)
       const detail = `the journal in ${settings.dir} failed at its start`
-      if (message.kind === 'opened') resolve(message.status)
+      if (message.kind === 'opened') resolve()
       else if (message.kind === 'refused_to_open')
         reject(new ServiceError(message.code, { detail: message.detail }))
       else reject(new ServiceError('storage_failed', { detail }))
@@ -212,6 +220,17 @@ function opened(worker: Worker, settings: LaneSettings, log: Log): Promise<LaneS
     worker.on('error', onError)
     worker.on('message', onMessage)
   })
+}
+
+/** The part with its buffers in `moved`. A view on shared memory, such as a small Buffer, is copied instead. */
+function movable(part: JournalPart, moved: ArrayBuffer[]): JournalPart {
+  const { kind, eventCount } = part
+  const payload = ownsItsBuffer(part.payload) ? part.payload : new Uint8Array(part.payload)
+  moved.push(payload.buffer)
+  if (part.dedupKeys === null) return { kind, payload, eventCount, dedupKeys: null }
+  const dedupKeys = ownsItsBuffer(part.dedupKeys) ? part.dedupKeys : new Uint32Array(part.dedupKeys)
+  moved.push(dedupKeys.buffer)
+  return { kind, payload, eventCount, dedupKeys }
 }
 
 function failedError(detail: string, cause: unknown): ServiceError {

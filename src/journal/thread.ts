@@ -1,37 +1,34 @@
-// A lane's thread: takes messages, steps the writer, and sends what came of it. Its calls to the disk block, which is
-// why it has a thread of its own; between two groups it lets the event loop deliver what has arrived meanwhile.
+// A lane's thread: takes what was sent, steps the writer, and sends what came of it. Its calls to the disk block, and
+// between two groups it sleeps where it hears nothing but its bell, which is why it has a thread of its own. The event
+// loop has a turn once a second, for what Node and V8 leave to it: nothing here may wait for a promise or a timer.
 
-import type { MessagePort } from 'node:worker_threads'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
+import { assert, unreachable } from '../lib/assert.ts'
 import { systemClock } from '../lib/clock.ts'
-import { unpackAppends } from './append-message.ts'
 import { nodeDisk } from './disk.ts'
 import { LaneWriter } from './lane.ts'
-import type { LaneSettings } from './lane-options.ts'
-import type { FromLane, ToLane } from './messages.ts'
+import { LaneReceiver } from './lane-line.ts'
+import type { Log } from './lane-options.ts'
+import type { FromLane, LaneStart, ToLane } from './messages.ts'
 
 const tickMs = 1000
 
 /** Runs the lane until it is told to close. */
-export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
+export function runLaneThread(port: MessagePort, { settings, memory }: LaneStart): void {
   const send = (message: FromLane): void => port.postMessage(message)
+  const log: Log = (level, message, fields) => send({ kind: 'log', level, message, fields })
+  const line = new LaneReceiver(memory)
   const refusedIds: number[] = []
   let refusedDetail = ''
-  const sendRefused = (): void => {
-    if (refusedIds.length > 0) send({ kind: 'refused', ids: refusedIds.splice(0), detail: refusedDetail })
-  }
   let lane: LaneWriter
   try {
-    const log = (
-      level: 'info' | 'warn' | 'error',
-      message: string,
-      fields: Readonly<Record<string, unknown>>,
-    ) => send({ kind: 'log', level, message, fields })
     lane = new LaneWriter(nodeDisk, { ...settings, log }, systemClock, {
-      committed: (acks) => send({ kind: 'committed', acks, status: lane.status() }),
+      committed: (acks) => {
+        line.tell(lane.status())
+        send(acks)
+      },
       refused: (ids, detail) => {
-        // One message for all that one message brought.
-        if (refusedIds.length === 0) queueMicrotask(sendRefused)
         refusedIds.push(...ids)
         refusedDetail = detail
       },
@@ -45,33 +42,75 @@ export function runLaneThread(port: MessagePort, settings: LaneSettings): void {
     port.close()
     return
   }
-  const status = (): void => send({ kind: 'status', status: lane.status() })
-  lane.tick()
-  send({ kind: 'opened', status: lane.status() })
-  const timer = setInterval(() => {
+  const inbox = new Inbox(port, line, lane)
+  const tick = (): void => {
     lane.tick()
-    status()
-  }, tickMs)
-
-  let isStepping = false
-  const step = (): void => {
-    isStepping = lane.step()
-    if (isStepping) setImmediate(step)
+    line.tell(lane.status())
   }
-  port.on('message', (message: ToLane) => {
-    if (message.kind === 'append') {
-      const chains = unpackAppends(message)
-      for (let i = 0; i < message.ids.length; i++) lane.append(message.ids[i]!, chains[i]!)
-      if (!isStepping) setImmediate(step)
-      isStepping = true
-    } else if (message.kind === 'release') {
-      lane.release(message.position)
-    } else {
-      clearInterval(timer)
-      lane.close()
-      sendRefused()
-      send({ kind: 'closed', status: lane.status() })
-      port.close()
+  /** Keeps the thread until the next tick, or until the lane is closed. */
+  const work = (): void => {
+    const untilMs = systemClock.monotonicMs() + tickMs
+    for (let restMs = tickMs; restMs > 0; restMs = untilMs - systemClock.monotonicMs()) {
+      const rings = line.rings()
+      const isOpen = inbox.empty()
+      if (!isOpen) lane.close()
+      const isMore = lane.step()
+      // One message for all that came together.
+      if (refusedIds.length > 0) send({ kind: 'refused', ids: refusedIds.splice(0), detail: refusedDetail })
+      if (!isOpen) {
+        line.tell(lane.status())
+        port.close()
+        return
+      }
+      if (!isMore) line.sleep(rings, restMs)
     }
-  })
+    tick()
+    setImmediate(work)
+  }
+  tick()
+  send({ kind: 'opened' })
+  setImmediate(work)
+}
+
+/** What was sent and is not with the lane yet. */
+class Inbox {
+  readonly #port: MessagePort
+  readonly #line: LaneReceiver
+  readonly #lane: LaneWriter
+  /** Of the next chain: how many came before it. */
+  #nextId = 0
+
+  constructor(port: MessagePort, line: LaneReceiver, lane: LaneWriter) {
+    this.#port = port
+    this.#line = line
+    this.#lane = lane
+  }
+
+  /** Hands all of it to the lane. Returns false when the lane is to be closed. */
+  empty(): boolean {
+    for (;;) {
+      const next = this.#line.next()
+      if (next === null) return true
+      if (next !== 'message') this.#lane.append(this.#nextId++, next)
+      else if (!this.#takeMessage()) return false
+    }
+  }
+
+  #takeMessage(): boolean {
+    const received = receiveMessageOnPort(this.#port)
+    assert(received !== undefined, 'a message that is counted was sent')
+    const message: ToLane = received.message
+    switch (message.kind) {
+      case 'append':
+        this.#lane.append(this.#nextId++, message.chain)
+        return true
+      case 'release':
+        this.#lane.release(message.position)
+        return true
+      case 'close':
+        return false
+      default:
+        return unreachable(message)
+    }
+  }
 }

@@ -70,6 +70,24 @@ t.test('reads while the journal is written, over segments that appear and go', a
   await journal.close()
 })
 
+t.test('short chains, long ones and commands land in the order of the calls, many at once', async (t) => {
+  const options = { ...optionsIn(t.testdir()), segmentBytes: 64 * 1024 * 1024 }
+  const journal = await openJournal(options)
+  // In one turn of the event loop: more than the memory holds that short chains go through.
+  const texts = Array.from({ length: 3000 }, (_, i) => `${i}:${'z'.repeat(i % 100 === 50 ? 20_000 : 1000)}`)
+  const chains = texts.map((text, i) => (i % 70 === 30 ? command(text) : part(text)))
+  const appended = await Promise.all(chains.map((chain) => journal.append('realtime', [chain])))
+  const upTo = appended.at(-1)!.end
+  t.equal(journal.state().lanes.realtime.committed, upTo)
+  const { records } = openJournalReader(options).read('realtime', 0 as Position, upTo, 10_000_000)
+  t.same(records.map(textOf), texts)
+  t.same(
+    records.map(({ position }) => position),
+    appended.map(({ position }) => position),
+  )
+  await journal.close()
+})
+
 t.test('refuses segments of another journal, and segments without an epoch', async (t) => {
   const options = optionsIn(t.testdir())
   const journal = await openJournal(options)

@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
-import { packAppends } from '../../src/journal/append-message.ts'
+import { createLaneMemory, LaneSender } from '../../src/journal/lane-line.ts'
 import type { FromLane, ToLane } from '../../src/journal/messages.ts'
 import { runLaneThread } from '../../src/journal/thread.ts'
 import { laneOptions, part } from './lane-world.ts'
@@ -18,11 +18,15 @@ t.test('says that it refused what found no room while it closed, before it is go
   const answers: FromLane[] = []
   port2.on('message', (message: FromLane) => answers.push(message))
   const { log: _log, ...settings } = laneOptions
+  const memory = createLaneMemory()
   runLaneThread(port1, {
-    ...settings,
-    dir: join(dir, 'realtime'),
-    quarantineDir: join(dir, 'quarantine'),
-    freeBytesMin: 0,
+    settings: {
+      ...settings,
+      dir: join(dir, 'realtime'),
+      quarantineDir: join(dir, 'quarantine'),
+      freeBytesMin: 0,
+    },
+    memory,
   })
   const { writevSync } = fs
   t.teardown(() => {
@@ -33,9 +37,12 @@ t.test('says that it refused what found no room while it closed, before it is go
     throw errno('ENOSPC', 'write')
   }
   syncBuiltinESMExports()
-  port2.postMessage(packAppends([7], [[part('x')]]).message satisfies ToLane)
+  const sender = new LaneSender(memory)
+  t.ok(sender.put([part('x')]))
+  port2.postMessage({ kind: 'append', chain: [part('y')] } satisfies ToLane)
+  sender.posted()
   port2.postMessage({ kind: 'close' } satisfies ToLane)
+  sender.posted()
   await once(port2, 'close')
-  const outcomes = answers.filter(({ kind }) => kind === 'refused' || kind === 'closed')
-  t.match(outcomes, [{ kind: 'refused', ids: [7] }, { kind: 'closed' }])
+  t.match(answers.at(-1), { kind: 'refused', ids: [0, 1] })
 })
