@@ -1,8 +1,8 @@
 // One lane as the main thread holds it: its thread and the appends that wait for it.
 //
 // Chains are sent at once, and the lane is woken for all of them when the turn of the event loop ends. What it commits
-// comes back one message a group. The queue is bounded in bytes: what is handed over and not yet on disk. An empty queue
-// admits any chain.
+// comes back one message a group. The queue is bounded in bytes: what is handed over and not yet on disk. An empty
+// queue admits any chain.
 
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
