@@ -6,7 +6,7 @@
 // through, by V8's threads as well, and on one core requests then waited for 40 to 60 ms.
 
 /** A consumer that begins so much later is not noticed: it pauses for 100 ms and more. */
-const spaceMs = 10
+const spaceMs = 50
 
 /**
  * Returns what asks for `call`: at once when the last is some time ago, else when it is. Between two calls, asking
