@@ -6,6 +6,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { assert, unreachable } from '../lib/assert.ts'
 import { systemClock } from '../lib/clock.ts'
+import { CommitPace, sleepThread } from './commit-pace.ts'
 import { nodeDisk } from './disk.ts'
 import { LaneWriter } from './lane.ts'
 import { LaneReceiver } from './lane-line.ts'
@@ -43,6 +44,7 @@ export function runLaneThread(port: MessagePort, { settings, memory }: LaneStart
     return
   }
   const inbox = new Inbox(port, line, lane)
+  const pace = new CommitPace(systemClock, sleepThread)
   const tick = (): void => {
     lane.tick()
     line.tell(lane.status())
@@ -52,8 +54,10 @@ export function runLaneThread(port: MessagePort, { settings, memory }: LaneStart
     const untilMs = systemClock.monotonicMs() + tickMs
     for (let restMs = tickMs; restMs > 0; restMs = untilMs - systemClock.monotonicMs()) {
       const rings = line.rings()
+      pace.wait()
       const isOpen = inbox.empty()
       if (!isOpen) lane.close()
+      pace.began()
       const isMore = lane.step()
       // One message for all that came together.
       if (refusedIds.length > 0) send({ kind: 'refused', ids: refusedIds.splice(0), detail: refusedDetail })

@@ -1,0 +1,44 @@
+// Keeps the commits of a lane a little apart, so that what comes one by one is committed some at a time.
+//
+// The faster a disk syncs, the more commits single events make: each is written alone, and every thread from the
+// sockets to the acknowledgement has a turn for it. A commit that begins at least 0.3 ms after the one before takes in
+// who came meanwhile. One that comes after a pause begins at once, and long groups take longer than that anyway.
+//
+// Single events of 1.2 KB over 64 connections at 9,600 a second (Node 20.20, a server alone on its core and warm, syncs of
+// 0.1 ms, two builds in turn, medians of eight stretches of 5 s): processor time of an event 93 → 82 µs, p99 18.8 → 10.9
+// ms, p50 0.61 → 0.68; at 0.6 ms apart 79 µs, 13 and 1.2 ms. As fast as answers come: no difference that could be seen.
+
+import type { Clock } from '../lib/clock.ts'
+
+const apartMs = 0.3
+/** A sleep is late by more than this. */
+const sleepMsMin = 0.03
+
+export class CommitPace {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #sleep: (ms: number) => void
+  #beganMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, sleep: (ms: number) => void) {
+    this.#clock = clock
+    this.#sleep = sleep
+  }
+
+  /** Returns when the next commit may begin; sleeps until then. */
+  wait(): void {
+    const leftMs = this.#beganMs + apartMs - this.#clock.monotonicMs()
+    if (leftMs > sleepMsMin) this.#sleep(leftMs)
+  }
+
+  /** A commit begins. */
+  began(): void {
+    this.#beganMs = this.#clock.monotonicMs()
+  }
+}
+
+/** Sleeps with the whole thread, which hears nothing meanwhile. */
+export function sleepThread(ms: number): void {
+  Atomics.wait(nobodyRings, 0, 0, ms)
+}
+
+const nobodyRings = new Int32Array(new SharedArrayBuffer(4))
