@@ -5,6 +5,7 @@
 // alone: when nothing else is held, a body of any size is admitted.
 
 import type { Bytes } from '../lib/bytes.ts'
+import { releaseMemory } from '../release-memory.ts'
 
 export interface BudgetLimits {
   /** Memory for all bodies from their first byte until their handler is done (bytes). */
@@ -96,13 +97,17 @@ export class Body {
     const memory = this.#memory
     this.#memory = empty
     // A body without Content-Length ends inside its last doubling; its owner shall not carry the slack around.
-    return this.size === memory.byteLength ? memory : memory.slice(0, this.size)
+    if (this.size === memory.byteLength) return memory
+    const body = memory.slice(0, this.size)
+    releaseMemory(memory.buffer)
+    return body
   }
 
   /** Gives everything back. Harmless when called twice. */
   release(): void {
     this.#budget.bytesHeld -= this.#bytesHeld
     if (this.#isBig) this.#budget.bigBodies--
+    releaseMemory(this.#memory.buffer)
     this.#memory = empty
     this.#bytesHeld = 0
     this.#isBig = false
@@ -133,6 +138,8 @@ export class Body {
     // are never handed out.
     const memory: Bytes = new Uint8Array(Buffer.allocUnsafeSlow(room).buffer)
     memory.set(this.#memory.subarray(0, this.size))
+    // A body of 19 MB leaves 28 MB behind while it grows, which stayed until the heap was collected.
+    releaseMemory(this.#memory.buffer)
     this.#memory = memory
     return true
   }

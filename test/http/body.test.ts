@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Body, Budget } from '../../src/http/body.ts'
+import { releaseMemory } from '../../src/release-memory.ts'
 
 const limits = { bodyBytesHeldMax: 100, bigBodyBytesMin: 40, bigBodiesMax: 1 }
 const bytes = (length: number, value = 1): ArrayBuffer => new Uint8Array(length).fill(value).buffer
@@ -49,6 +50,29 @@ t.test('grows to the announced length and no further', async (t) => {
   t.equal(budget.bytesHeld, 20, 'what was only announced is not allocated')
   body.add(bytes(13))
   t.equal(budget.bytesHeld, 33)
+})
+
+t.test('large memory is gone as soon as a body has outgrown it, or is refused', async (t) => {
+  const MiB = 1024 * 1024
+  const budget = new Budget({ bodyBytesHeldMax: 64 * MiB, bigBodyBytesMin: MiB, bigBodiesMax: 1 })
+  const chunk = bytes(4 * MiB)
+  const before = process.memoryUsage().arrayBuffers
+  const held = (): number => process.memoryUsage().arrayBuffers - before
+  const body = new Body(budget, 24 * MiB, 0)
+  for (let count = 0; count < 5; count++) t.equal(body.add(chunk), 'kept')
+  t.ok(held() < 25 * MiB, 'the last of four')
+  const taken = body.take()
+  t.equal(taken.length, 20 * MiB)
+  t.ok(held() < 21 * MiB, 'what is not of the body')
+  body.release()
+  t.equal(taken.length, 20 * MiB, 'not what was handed over')
+  t.ok(taken.every((byte) => byte === 1))
+  releaseMemory(taken.buffer)
+  const refused = new Body(budget, 8 * MiB, 0)
+  t.equal(refused.add(chunk), 'kept')
+  t.equal(refused.add(chunk), 'kept')
+  t.equal(refused.add(chunk), 'too_large')
+  t.ok(held() < MiB)
 })
 
 t.test('holds nothing after a refusal', async (t) => {
