@@ -2,6 +2,7 @@
 // of its definition.
 
 import { flagPrefix } from './bucket.ts'
+import { type BucketTable, noPlace } from './bucket-table.ts'
 import type { CohortFault, Cohorts } from './cohort.ts'
 import type { FlagDefinition } from './definition.ts'
 import { type JsonObject, listIn, memberOf, numberIn, objectIn, textIn } from './json-value.ts'
@@ -48,6 +49,9 @@ export interface CompiledFlag extends FlagFacts {
   /** Position among its project's active flags. */
   readonly position: number
   readonly prefix: Uint8Array
+  /** In the project's table of buckets, for its rollouts and its variants. */
+  readonly rolloutPlace: number
+  readonly variantPlace: number
   readonly conditions: readonly CompiledCondition[]
   readonly superCondition: SuperCondition | null
   readonly holdout: Holdout | null
@@ -70,6 +74,7 @@ export interface CompiledFlag extends FlagFacts {
 export interface SharedParts {
   readonly cohorts: Cohorts
   readonly properties: PropertyChecks
+  readonly buckets: BucketTable
 }
 
 const reasonNumbers: Readonly<Record<Reason, number>> = {
@@ -109,16 +114,22 @@ export function compileFlag(
   const compile = (stored: unknown): CompiledCondition =>
     compileCondition(objectIn(stored) ?? {}, { ...project, variantKeys, groupTypeIndex, staticCohortIds })
   const { id, key, version } = definition
+  const prefix = flagPrefix(key)
+  const conditions = conditionsIn(filters).map(compile)
+  const superCondition = superConditionIn(filters, compile)
   const held = holdoutIn(filters)
+  const isPartial = [superCondition?.condition, ...conditions].some((one) => one && one.rollout < 1)
   return {
     id,
     key,
     version,
     definition,
     position,
-    prefix: flagPrefix(key),
-    conditions: conditionsIn(filters).map(compile),
-    superCondition: superConditionIn(filters, compile),
+    prefix,
+    rolloutPlace: isPartial ? project.buckets.add(prefix, false) : noPlace,
+    variantPlace: variants.length > 0 ? project.buckets.add(prefix, true) : noPlace,
+    conditions,
+    superCondition,
     holdout: held && { rollout: held.rollout, variantIndex: held.variant === '' ? -1 : variantKeys.length },
     variantKeys: held === null ? orShared(variantKeys) : [...variantKeys, held.variant],
     variantEnds: orShared(endsOf(variants)),

@@ -1,6 +1,7 @@
 // All active flags of a project, compiled, in the order of their ids, with what their dependencies on each other rule
 // out beforehand.
 
+import { BucketTable } from './bucket-table.ts'
 import { Cohorts } from './cohort.ts'
 import { type CompiledFlag, compileFlag, type Dependency } from './compiled-flag.ts'
 import type { ProjectDefinitions } from './definition.ts'
@@ -11,6 +12,8 @@ export interface CompiledProject {
   readonly definitions: ProjectDefinitions
   /** Active ones, in id order. */
   readonly flags: readonly CompiledFlag[]
+  /** Of those bucketed by a person's distinct_id. */
+  readonly buckets: BucketTable
   /** Active ones. */
   readonly byId: ReadonlyMap<number, CompiledFlag>
   /** Flags that can never have a value, with the reason. */
@@ -38,7 +41,8 @@ export function compileProject(definitions: ProjectDefinitions): CompiledProject
 }
 
 function compile(definitions: ProjectDefinitions): CompiledProject {
-  const shared = { cohorts: new Cohorts(definitions.cohorts), properties: new PropertyChecks() }
+  const buckets = new BucketTable()
+  const shared = { cohorts: new Cohorts(definitions.cohorts), properties: new PropertyChecks(), buckets }
   const flags = definitions.flags
     .filter((flag) => flag.active)
     .map((flag, position) => compileFlag(flag, position, shared))
@@ -47,6 +51,7 @@ function compile(definitions: ProjectDefinitions): CompiledProject {
   return {
     definitions,
     flags,
+    buckets,
     byId,
     faults: findFaults(flags, byId, inactive),
     groupTypeIndexes: new Map([...definitions.groupTypes].map(([index, name]) => [name, index])),

@@ -3,6 +3,7 @@
 // Most requests of most projects need no second round, and a database that is away costs only the flags that need it.
 
 import { bucketOf, holdoutPrefix, noSalt, variantSalt } from './bucket.ts'
+import { type Buckets, noPlace } from './bucket-table.ts'
 import {
   type CompiledCondition,
   type CompiledFlag,
@@ -29,6 +30,8 @@ export class Evaluation {
   /** Null when every flag can have a value, so that no fault is looked for. */
   readonly #faults: ReadonlyMap<CompiledFlag, Fault> | null
   readonly #circumstances: Circumstances
+  /** Of the person's id; null where each is hashed alone. */
+  readonly #buckets: Buckets | null
   /** By position: the outcome; null: it needs something stored; undefined: not evaluated. */
   readonly #outcomes: (Outcome | null | undefined)[]
 
@@ -36,6 +39,7 @@ export class Evaluation {
     this.#project = project
     this.#faults = project.faults.size === 0 ? null : project.faults
     this.#circumstances = circumstances
+    this.#buckets = project.buckets.of(circumstances.person.idBytes)
     this.#outcomes = new Array(project.flags.length).fill(undefined)
   }
 
@@ -132,7 +136,8 @@ export class Evaluation {
     if (condition.rollout === 1) return 'met'
     const idBytes = this.#bucketId(flag, subject)
     if (idBytes === null) return 'unread'
-    return bucketOf(flag.prefix, idBytes, noSalt) <= condition.rollout ? 'met' : 'out_of_rollout_bound'
+    const bucket = this.#bucketAt(flag.rolloutPlace, idBytes) ?? bucketOf(flag.prefix, idBytes, noSalt)
+    return bucket <= condition.rollout ? 'met' : 'out_of_rollout_bound'
   }
 
   #meetDependency({ flagId, wanted }: Dependency): Met {
@@ -159,7 +164,7 @@ export class Evaluation {
     }
     const idBytes = this.#bucketId(flag, subject)
     if (idBytes === null) return null
-    const bucket = bucketOf(flag.prefix, idBytes, variantSalt)
+    const bucket = this.#bucketAt(flag.variantPlace, idBytes) ?? bucketOf(flag.prefix, idBytes, variantSalt)
     return flagOutcome(flag, variantAt(flag.variantEnds, bucket), reason, conditionIndex)
   }
 
@@ -177,6 +182,12 @@ export class Evaluation {
     if (isByDevice && deviceIdBytes !== null) return deviceIdBytes
     if (!isKept) return person.idBytes
     return hashKeys === null ? null : (hashKeys.get(key) ?? person.idBytes)
+  }
+
+  /** Null when it has to be hashed alone. */
+  #bucketAt(place: number, idBytes: Uint8Array): number | null {
+    if (this.#buckets === null || place === noPlace) return null
+    return idBytes === this.#circumstances.person.idBytes ? this.#buckets.at(place) : null
   }
 
   #hasAny(keys: readonly string[]): Truth {
