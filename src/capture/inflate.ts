@@ -9,8 +9,6 @@
 import { crc32 } from 'node:zlib'
 import type { Bytes } from '../lib/bytes.ts'
 import { releasedBytesMin } from '../release-memory.ts'
-import { crcOf, hasPlainHead, isizeOf, plainHeadBytes, trailerBytes } from './gzip-frame.ts'
-import { bodyAt, bodyMargin, inflateLayoutNumber, shortTextAt, textMargin } from './inflate-layout.ts'
 import {
   compileModule,
   createMemory,
@@ -19,7 +17,9 @@ import {
   type WasmExports,
   type WasmMemory,
   type WasmModule,
-} from './wasm-module.ts'
+} from '../wasm-module.ts'
+import { crcOf, hasPlainHead, isizeOf, plainHeadBytes, trailerBytes } from './gzip-frame.ts'
+import { bodyAt, bodyMargin, inflateLayoutNumber, shortTextAt, textMargin } from './inflate-layout.ts'
 
 /** Described above the functions themselves, in wasm/inflate.ts and wasm/checksum.ts. */
 interface InflateExports extends WasmExports {

@@ -6,6 +6,7 @@
 // all of the grammar and comes to the same result. The scan, this against JavaScript alone (Node 20, builds in turn,
 // medians): 2.4 times as fast for batches (W3), 1.4 times for bodies of one event.
 
+import { compileModule, createMemory, openModule, type WasmExports, type WasmModule } from '../wasm-module.ts'
 import type { HeadRoom } from './key-heads.ts'
 import {
   bornSlotCount,
@@ -37,7 +38,6 @@ import {
   windowBytesMax,
 } from './run-layout.ts'
 import type { Scan } from './scan.ts'
-import { compileModule, createMemory, openModule, type WasmExports, type WasmModule } from './wasm-module.ts'
 
 /** Described above the functions themselves, in wasm/known-run.ts. */
 export interface Passes extends WasmExports {

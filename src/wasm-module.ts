@@ -29,7 +29,7 @@ export const pageBytes = 64 * 1024
 /** Compiles dist/wasm/`name`.wasm. Null where there is none, and where the processor has no SIMD. */
 export function compileModule(name: string): WasmModule | null {
   try {
-    return new WebAssembly.Module(readFileSync(new URL(`../../wasm/${name}.wasm`, import.meta.url)))
+    return new WebAssembly.Module(readFileSync(new URL(`../wasm/${name}.wasm`, import.meta.url)))
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (isMissing || error instanceof WebAssembly.CompileError) return null
