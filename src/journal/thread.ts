@@ -30,7 +30,8 @@ export function runLaneThread(port: MessagePort, { settings, memory }: LaneStart
         send(acks)
       },
       refused: (ids, detail) => {
-        refusedIds.push(...ids)
+        // One by one: there may be more than a call takes arguments.
+        for (const id of ids) refusedIds.push(id)
         refusedDetail = detail
       },
       failed: (error) => send({ kind: 'failed', detail: error.detail }),
