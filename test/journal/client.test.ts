@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { type JournalOptions, openJournal } from '../../src/journal/client.ts'
 import type { Position } from '../../src/journal/journal.ts'
@@ -125,6 +126,21 @@ t.test('answers an append that is refused while it closes', async (t) => {
   const appended = journal.append('realtime', [part('x')])
   const closed = journal.close()
   await t.rejects(appended, { code: 'journal_full' })
+  await closed
+})
+
+t.test('answers an append whose thread is gone before it hears that it is to close', async (t) => {
+  const journal = await openJournal(optionsIn(t.testdir()))
+  const appended = journal.append('realtime', [part('x')])
+  const { postMessage } = Worker.prototype
+  t.teardown(() => {
+    Worker.prototype.postMessage = postMessage
+  })
+  Worker.prototype.postMessage = function () {
+    void this.terminate()
+  }
+  const closed = journal.close()
+  await t.rejects(appended, { code: 'journal_failed' })
   await closed
 })
 
