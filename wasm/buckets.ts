@@ -12,6 +12,7 @@ import {
   messagesAt,
   textHeadBytes,
   textsAt,
+  variantBytes,
   wordsAt,
 } from '../src/flags/bucket-layout'
 
@@ -58,7 +59,7 @@ function writeMessage(message: usize, text: usize, idLength: i32): i32 {
   end += idLength
   const isVariant = load<u8>(text, 1) !== 0
   store<u64>(end, isVariant ? (antAndBit << 32) | variant : bit)
-  if (isVariant) end += 7
+  if (isVariant) end += variantBytes
   const length: i32 = <i32>(end - message)
   const blocks = (length + 8) / blockBytes + 1
   const padded = message + blocks * blockBytes

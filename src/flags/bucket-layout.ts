@@ -7,8 +7,8 @@ export const lanes = 4
 /** What comes before an id and behind it. */
 export const prefixBytesMax = 100
 export const idBytesMax = 200
-/** "variant", or nothing. */
-export const saltBytesMax = 7
+/** "variant"; a rollout has nothing there. */
+export const variantBytes = 7
 
 /** Texts that are handed over at a time: 1 to 4 µs of hashing, some of which may be for nothing. */
 export const textsMax = 16
@@ -21,8 +21,8 @@ const margin = 16
 export const textsAt = 0
 export const idAt = textsAt + textsMax * (textHeadBytes + prefixBytesMax) + margin
 
-/** With SHA-1's padding, in blocks of 64 bytes: 5 of them. */
-export const messageBytes = 5 * 64 + margin
+/** With SHA-1's padding, nine bytes or more, in blocks of 64 bytes: 5 of them. */
+export const messageBytes = (((prefixBytesMax + idBytesMax + variantBytes + 8) >> 6) + 1) * 64 + margin
 export const messagesAt = (idAt + idBytesMax + margin + 15) & ~15
 /** By lane, i32: the blocks of its message. */
 export const blockCountsAt = messagesAt + lanes * messageBytes

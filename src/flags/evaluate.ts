@@ -136,7 +136,7 @@ export class Evaluation {
     if (condition.rollout === 1) return 'met'
     const idBytes = this.#bucketId(flag, subject)
     if (idBytes === null) return 'unread'
-    const bucket = this.#bucketAt(flag.rolloutPlace, idBytes) ?? bucketOf(flag.prefix, idBytes, noSalt)
+    const bucket = this.#bucket(flag, idBytes, flag.rolloutPlace, noSalt)
     return bucket <= condition.rollout ? 'met' : 'out_of_rollout_bound'
   }
 
@@ -164,7 +164,7 @@ export class Evaluation {
     }
     const idBytes = this.#bucketId(flag, subject)
     if (idBytes === null) return null
-    const bucket = this.#bucketAt(flag.variantPlace, idBytes) ?? bucketOf(flag.prefix, idBytes, variantSalt)
+    const bucket = this.#bucket(flag, idBytes, flag.variantPlace, variantSalt)
     return flagOutcome(flag, variantAt(flag.variantEnds, bucket), reason, conditionIndex)
   }
 
@@ -184,10 +184,11 @@ export class Evaluation {
     return hashKeys === null ? null : (hashKeys.get(key) ?? person.idBytes)
   }
 
-  /** Null when it has to be hashed alone. */
-  #bucketAt(place: number, idBytes: Uint8Array): number | null {
-    if (this.#buckets === null || place === noPlace) return null
-    return idBytes === this.#circumstances.person.idBytes ? this.#buckets.at(place) : null
+  /** Out of the project's table at `place` where the id is the person's own, else hashed alone. */
+  #bucket(flag: CompiledFlag, idBytes: Uint8Array, place: number, salt: Uint8Array): number {
+    const isInTable = place !== noPlace && idBytes === this.#circumstances.person.idBytes
+    if (this.#buckets === null || !isInTable) return bucketOf(flag.prefix, idBytes, salt)
+    return this.#buckets.at(place)
   }
 
   #hasAny(keys: readonly string[]): Truth {
