@@ -23,8 +23,8 @@ export interface IngestFigures {
   readonly journalBytesPerEvent: number
   readonly diskBytesPerEvent: number
   readonly peakRssBytes: number
-  readonly evenLatencyMs: Stretch['latencyMs'] | null
-  /** How busy the core was with the server meanwhile, of 1, whoever had it for the rest. */
+  readonly evenLatencyMs: { readonly p50: Spread; readonly p99: Spread; readonly max: Spread } | null
+  /** How busy the core was with the server meanwhile, of 1, whoever had it for the rest: the median. */
   readonly evenBusyShare: number | null
   readonly freshnessP95Ms: number | null
   /** How much of the core other programs had. */
@@ -35,10 +35,13 @@ export interface IngestFigures {
 
 export function figuresOf(
   samples: readonly Stretch[],
-  even: Stretch | null,
+  evenStretches: readonly Stretch[],
   end: Omit<SideEnd, 'verdict'>,
 ): IngestFigures {
   const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
+  const evenLatency = (of: (latencyMs: Stretch['latencyMs']) => number): Spread =>
+    spreadOf(evenStretches.map(({ latencyMs }) => of(latencyMs)))
+  const isEven = evenStretches.length > 0
   const share = (of: (shares: CpuShares) => number): number =>
     spread(({ events, shares }) => (of(shares) * 1e6) / events).median
   return {
@@ -55,8 +58,19 @@ export function figuresOf(
     journalBytesPerEvent: spread(({ events, journalBytes }) => journalBytes / events).median,
     diskBytesPerEvent: end.diskBytesPerEvent,
     peakRssBytes: end.peakRssBytes,
-    evenLatencyMs: even?.latencyMs ?? null,
-    evenBusyShare: even === null ? null : even.acked.cpuSeconds / even.acked.seconds,
+    evenLatencyMs: isEven
+      ? {
+          p50: evenLatency(({ p50 }) => p50),
+          p99: evenLatency(({ p99 }) => p99),
+          max: evenLatency(({ max }) => max),
+        }
+      : null,
+    evenBusyShare: isEven
+      ? quantile(
+          evenStretches.map(({ acked }) => acked.cpuSeconds / acked.seconds),
+          0.5,
+        )
+      : null,
     freshnessP95Ms: end.freshness?.p95Ms ?? null,
     stolenShare: spread(({ settled }) => settled.stolenSeconds / settled.seconds).median,
     generatorShare: spread(({ generatorShare }) => generatorShare).max,

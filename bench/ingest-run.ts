@@ -20,8 +20,9 @@ export interface IngestPlan {
   readonly connections: number
   /** Rounds before the samples: the server's code is compiled, and compiled again, while it runs. */
   readonly warmUps: number
-  /** How long requests are sent at half the rate; 0: not at all. */
+  /** How long requests are sent at half the rate, each time; 0: not at all. */
   readonly evenSeconds: number
+  readonly evenStretches: number
   /** False: the generator packs while it sends, for more requests than memory holds. */
   readonly isPackedAhead: boolean
   readonly cores: Cores
@@ -46,7 +47,7 @@ export interface Side {
   readonly checkout: string | null
   readonly ingest: IngestSide
   readonly samples: Stretch[]
-  even: Stretch | null
+  readonly evenStretches: Stretch[]
 }
 
 /** The plan that fits a workload. */
@@ -59,6 +60,8 @@ export function planOf(workload: string, isQuick: boolean): IngestPlan {
     connections,
     warmUps: isQuick ? 1 : 3,
     evenSeconds: isQuick ? 2 : 6,
+    // A single one says little about p99: of neighbours one may find ten times of what another does.
+    evenStretches: isQuick ? 1 : 5,
     isPackedAhead: true,
     cores: parseCores('0,1'),
     seed: 1,
@@ -77,9 +80,7 @@ export async function runIngest(
   const generator = new LoadProcess({ workload: plan.workload, seed, projectApiKey }, cores.generator)
   const sides: Side[] = []
   try {
-    // The even stretch sends as many again as two samples, at most.
-    const requestCount = plan.requests * (samples + warmUps + (plan.evenSeconds === 0 ? 0 : 2))
-    await generator.prepare(plan.isPackedAhead ? requestCount : 0)
+    await generator.prepare(plan.isPackedAhead ? plan.requests * (samples + warmUps) : 0)
     say('the requests are packed')
     for (const [index, checkout] of plan.checkouts.entries())
       sides.push(openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index)))
@@ -90,7 +91,8 @@ export async function runIngest(
         for (const side of sides) await takeSample(plan, side, generator, round >= 0, say)
         if (round >= 0) await between()
       }
-      if (plan.evenSeconds > 0) for (const side of sides) await evenStretch(plan, side, generator, say)
+      for (let turn = 0; plan.evenSeconds > 0 && turn < plan.evenStretches; turn++)
+        for (const side of sides) await evenStretch(plan, side, generator, say)
     })
     const reports: SideReport[] = []
     for (const side of sides) reports.push(await endSide(side))
@@ -111,7 +113,7 @@ export function openSide(
   mkdirSync(folder, { recursive: true })
   const corpus = createCorpus(seed, projectApiKey)
   const options: SideOptions = { folder, corpus, workload: workloadNamed(workload), cores, checkout }
-  return { name, checkout, ingest: new IngestSide(options), samples: [], even: null }
+  return { name, checkout, ingest: new IngestSide(options), samples: [], evenStretches: [] }
 }
 
 /** Sends a sample's requests, and waits until persons have caught up as well. */
@@ -136,9 +138,9 @@ export async function takeSample(
   say(`${side.name} ${what}: ${speeds}, ${cost} CPU-s/million`)
 }
 
-/** Sends at half the rate that the samples found, as long as requests are packed for it. */
+/** Sends at half the rate that the samples found. */
 async function evenStretch(
-  { evenSeconds, requests, connections }: IngestPlan,
+  { evenSeconds, connections, isPackedAhead }: IngestPlan,
   side: Side,
   generator: LoadProcess,
   say: (line: string) => void,
@@ -148,9 +150,11 @@ async function evenStretch(
     0.5,
   )
   const requestsPerSecond = full / 2
-  const count = Math.max(1, Math.min(Math.round(requestsPerSecond * evenSeconds), requests * 2))
-  side.even = await side.ingest.stretch(generator, { count, connections, requestsPerSecond })
-  const { p50, p99 } = side.even.latencyMs
+  const count = Math.max(1, Math.round(requestsPerSecond * evenSeconds))
+  if (isPackedAhead) await generator.prepare(count, side.ingest.sentCount)
+  const stretch = await side.ingest.stretch(generator, { count, connections, requestsPerSecond })
+  side.evenStretches.push(stretch)
+  const { p50, p99 } = stretch.latencyMs
   const rate = requestsPerSecond.toFixed(1)
   say(
     `${side.name} ${rate} requests/s, half of what it takes: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
@@ -163,9 +167,16 @@ function queryableOrAcked({ acked, queryable }: Stretch): number {
 }
 
 /** Stops a server and judges its store, which goes when it kept its promises. */
-export async function endSide({ name, checkout, ingest, samples, even }: Side): Promise<SideReport> {
+export async function endSide({ name, checkout, ingest, samples, evenStretches }: Side): Promise<SideReport> {
   const end = await ingest.end()
   const broken = brokenLoad(end.verdict)
   if (broken.length === 0) ingest.remove()
-  return { name, checkout, figures: figuresOf(samples, even, end), samples, verdict: end.verdict, broken }
+  return {
+    name,
+    checkout,
+    figures: figuresOf(samples, evenStretches, end),
+    samples,
+    verdict: end.verdict,
+    broken,
+  }
 }

@@ -55,7 +55,7 @@ export interface SideEnd {
   readonly peakRssBytes: number
   /** Of the events' file once it is checkpointed, for each event. */
   readonly diskBytesPerEvent: number
-  /** Of the last stretch that was sent at a rate; null without. */
+  /** Of all stretches that were sent at a rate, which follow each other; null without. */
   readonly freshness: Freshness | null
 }
 
@@ -129,7 +129,8 @@ export class IngestSide {
     const queryable = this.#since(before)
     await waitForPersons(this.#server, applyMsMax, pollMs)
     const settled = this.#since(before)
-    if (load.requestsPerSecond !== null) this.#evenSpan = { fromMs: report.startMs, toMs: report.endMs }
+    if (load.requestsPerSecond !== null)
+      this.#evenSpan = { fromMs: this.#evenSpan?.fromMs ?? report.startMs, toMs: report.endMs }
     const seconds = (report.endMs - report.startMs) / 1000
     return {
       events: (load.count - report.failures.length) * this.#options.workload.eventCount,

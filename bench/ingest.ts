@@ -19,6 +19,7 @@ export const ingest: Scenario = {
     requests: { fallback: '0', meaning: 'of a sample; 0: what the workload says' },
     connections: { fallback: '0', meaning: 'at once; 0: what the workload says' },
     'even-seconds': { fallback: '6', meaning: 'at half the rate, for latency and freshness; 0: not at all' },
+    'even-stretches': { fallback: '1', meaning: 'of so many seconds each, in turn' },
     against: { fallback: '', meaning: 'folder of another checkout, built, to take turns with' },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
     seed: { fallback: '1', meaning: 'of the events' },
@@ -46,6 +47,7 @@ function readPlan(options: Options, workload: string): IngestPlan {
     requests: integerOption(options, 'requests') || plan.requests,
     connections: integerOption(options, 'connections') || plan.connections,
     evenSeconds: integerOption(options, 'even-seconds'),
+    evenStretches: integerOption(options, 'even-stretches'),
     cores: parseCores(options.cores ?? ''),
     seed: integerOption(options, 'seed'),
     checkouts: options.against === '' ? [null] : [null, options.against ?? ''],
@@ -80,7 +82,8 @@ function describeFigures(name: string, { figures, verdict }: SideReport): Result
       : [
           row(
             'latency at half load',
-            `p50 ${latency.p50.toFixed(1)}, p99 ${latency.p99.toFixed(1)}, max ${latency.max.toFixed(0)} ms`,
+            `p50 ${latency.p50.median.toFixed(1)}, p99 ${describeSpread(latency.p99)}, ` +
+              `max ${latency.max.max.toFixed(0)} ms`,
           ),
           row('freshness p95', `${figures.freshnessP95Ms?.toFixed(0) ?? '?'} ms`),
         ]),

@@ -46,7 +46,7 @@ export function latencyBound({ figures }: Pick<SideReport, 'figures'>): string {
   const { evenLatencyMs, evenBusyShare } = figures
   if (evenLatencyMs === null || evenBusyShare === null) return ''
   const { p50, max } = evenLatencyMs
-  const times = `p50 ${p50.toFixed(1)}, max ${max.toFixed(0)} ms`
+  const times = `p50 ${p50.median.toFixed(1)}, max ${max.max.toFixed(0)} ms`
   return `fsync, and threads that share a core busy ${percent(evenBusyShare)}: ${times}`
 }
 

@@ -113,7 +113,7 @@ function ingestFigures(name: string, report: SideReport, context: PartContext): 
   }
   const rate: SuiteFigure = { id: name, ...figures.ackedPerSecond, bound: acked }
   if (name === 'w1' && figures.evenLatencyMs !== null)
-    return [rate, exactly('w1-p99', figures.evenLatencyMs.p99, latencyBound(report))]
+    return [rate, { id: 'w1-p99', ...figures.evenLatencyMs.p99, bound: latencyBound(report) }]
   if (name !== 'w3') return [rate]
   const { freshnessP95Ms } = figures
   return [

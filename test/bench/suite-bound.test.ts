@@ -22,7 +22,7 @@ function report(cpuSeconds: number, generatorShare = 0.2) {
     generatorShare,
   }
   const end = { peakRssBytes: 7, diskBytesPerEvent: 8, freshness: null }
-  return { samples: [stretch], figures: figuresOf([stretch], stretch, end) }
+  return { samples: [stretch], figures: figuresOf([stretch], [stretch], end) }
 }
 
 t.test('a rate is bounded by the core, whose time is told by threads and stages', async (t) => {
