@@ -23,6 +23,8 @@ export interface IngestPlan {
   /** How long requests are sent at half the rate, each time; 0: not at all. */
   readonly evenSeconds: number
   readonly evenStretches: number
+  /** As many before that do not count: requests that come evenly run other code than those that come all at once. */
+  readonly evenWarmUps: number
   /** False: the generator packs while it sends, for more requests than memory holds. */
   readonly isPackedAhead: boolean
   readonly cores: Cores
@@ -62,6 +64,7 @@ export function planOf(workload: string, isQuick: boolean): IngestPlan {
     evenSeconds: isQuick ? 2 : 6,
     // A single one says little about p99: of neighbours one may find ten times of what another does.
     evenStretches: isQuick ? 1 : 5,
+    evenWarmUps: isQuick ? 0 : 2,
     isPackedAhead: true,
     cores: parseCores('0,1'),
     seed: 1,
@@ -91,8 +94,8 @@ export async function runIngest(
         for (const side of sides) await takeSample(plan, side, generator, round >= 0, say)
         if (round >= 0) await between()
       }
-      for (let turn = 0; plan.evenSeconds > 0 && turn < plan.evenStretches; turn++)
-        for (const side of sides) await evenStretch(plan, side, generator, say)
+      for (let turn = -plan.evenWarmUps; plan.evenSeconds > 0 && turn < plan.evenStretches; turn++)
+        for (const side of sides) await evenStretch(plan, side, generator, turn >= 0, say)
     })
     const reports: SideReport[] = []
     for (const side of sides) reports.push(await endSide(side))
@@ -143,6 +146,7 @@ async function evenStretch(
   { evenSeconds, connections, isPackedAhead }: IngestPlan,
   side: Side,
   generator: LoadProcess,
+  isMeasured: boolean,
   say: (line: string) => void,
 ): Promise<void> {
   const full = quantile(
@@ -153,12 +157,11 @@ async function evenStretch(
   const count = Math.max(1, Math.round(requestsPerSecond * evenSeconds))
   if (isPackedAhead) await generator.prepare(count, side.ingest.sentCount)
   const stretch = await side.ingest.stretch(generator, { count, connections, requestsPerSecond })
-  side.evenStretches.push(stretch)
+  if (isMeasured) side.evenStretches.push(stretch)
   const { p50, p99 } = stretch.latencyMs
   const rate = requestsPerSecond.toFixed(1)
-  say(
-    `${side.name} ${rate} requests/s, half of what it takes: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
-  )
+  const what = isMeasured ? side.name : `${side.name} warm-up`
+  say(`${what} ${rate} requests/s, half of what it takes: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`)
 }
 
 /** A server that acknowledges faster than it loads would fall behind for ever: what it keeps up with counts. */
