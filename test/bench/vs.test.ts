@@ -3,7 +3,7 @@ import { vs } from '../../bench/vs.ts'
 import { checkPromises, rowOf } from '../crash/kept-promises.ts'
 
 t.test('a peer takes each event of single requests and of batches once', async (t) => {
-  const options = { workload: 'w2,w1', peers: 'node', samples: '1', share: '0.002', cores: 'none' }
+  const options = { workload: 'w2,w1', peers: 'node', samples: '1', share: '0.01', cores: 'none' }
   const outcome = await checkPromises(t, vs, options)
   for (const name of ['w1', 'w2']) {
     const row = rowOf(outcome, `${name} plain Node.js, DuckDB appender`)
