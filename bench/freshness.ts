@@ -1,9 +1,8 @@
 // How soon events can be read: from the moment a server had the whole request to the moment the transaction that holds
 // its events was about to commit. Both are in the store itself, so that it is known for every event.
 
-import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { wallMsAt } from './clock.ts'
+import { readEventsFile } from './events-file.ts'
 
 export interface Freshness {
   readonly p50Ms: number
@@ -16,9 +15,7 @@ export async function readFreshness(
   dataDir: string,
   span: { readonly fromMs: number; readonly toMs: number },
 ): Promise<Freshness | null> {
-  const instance = await DuckDBInstance.create(join(dataDir, 'events.duckdb'), { access_mode: 'READ_ONLY' })
-  const connection = await instance.connect()
-  try {
+  return await readEventsFile(dataDir, async (connection) => {
     const read = await connection.runAndReadAll(
       `select quantile_cont(age, [0.5, 0.95, 1.0]) from (
          select epoch_ms(progress.applied_at) - epoch_ms(received_at) as age
@@ -30,8 +27,5 @@ export async function readFreshness(
     if (!Array.isArray(ages)) return null
     const [p50Ms, p95Ms, maxMs] = ages.map(Number)
     return { p50Ms: p50Ms!, p95Ms: p95Ms!, maxMs: maxMs! } // three quantiles were asked for
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
-  }
+  })
 }

@@ -1,8 +1,8 @@
 // The server itself among its peers, on the same terms.
 
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { cpuSeconds } from './cpu.ts'
+import { readEventsFile } from './events-file.ts'
 import type { OpenPeer } from './peer.ts'
 import { sentinelEvent, waitForPersons, waitUntilApplied } from './sentinel.ts'
 import { killEmbeddedPostgres, ServerProcess } from './server-process.ts'
@@ -41,24 +41,19 @@ export const openSpate: OpenPeer = async (folder, core, { capture }) => {
     },
     count: async () => {
       await server.stop()
-      return await countEvents(join(server.dataDir, 'events.duckdb'))
+      return await countEvents(server.dataDir)
     },
     close,
   }
 }
 
-async function countEvents(path: string): Promise<{ events: number; distinctEvents: number }> {
-  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' })
-  const connection = await instance.connect()
-  try {
+async function countEvents(dataDir: string): Promise<{ events: number; distinctEvents: number }> {
+  return await readEventsFile(dataDir, async (connection) => {
     const read = await connection.runAndReadAll(
       'select count(*), count(distinct uuid) from event where event != $sentinel',
       { sentinel: sentinelEvent },
     )
     const [events, distinctEvents] = read.getRows()[0]!.map(Number)
     return { events: events!, distinctEvents: distinctEvents! } // the query has two columns
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
-  }
+  })
 }

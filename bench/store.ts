@@ -1,8 +1,7 @@
-// Reads the events store of a server that has ended, straight from its file: what is judged is the data, not a view
-// of it. While a server runs, its own thread is the only one that may open the file.
+// Hands the events store of a server that has ended to those who judge it.
 
-import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { readEventsFile } from './events-file.ts'
 import type { Facts } from './persons-facts.ts'
 import type { FoldedRow, PersonsVerifier } from './persons-verifier.ts'
 import { sentinelEvent } from './sentinel.ts'
@@ -28,9 +27,7 @@ export async function readStore(
   persons: PersonsVerifier | null,
 ): Promise<void> {
   const { dataDir, projectId } = place
-  const instance = await DuckDBInstance.create(join(dataDir, 'events.duckdb'), { access_mode: 'READ_ONLY' })
-  const connection = await instance.connect()
-  try {
+  await readEventsFile(dataDir, async (connection) => {
     const rows = await connection.stream(
       `select uuid::varchar, event, distinct_id, epoch_us(timestamp), historical, elements_chain,
               properties::varchar, lane, position, index, epoch_ms(received_at)
@@ -55,10 +52,7 @@ export async function readStore(
     for (const [uuid] of quarantined.getRows()) verifier.quarantined(String(uuid))
     const missing = place.sentinels.find((distinctId) => !sentinels.has(distinctId))
     if (missing !== undefined) throw new Error(`the server had no lag, but ${missing} is not in its store`)
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
-  }
+  })
 }
 
 /** Hands over whose events are whose, as reads see it. */
