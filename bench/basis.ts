@@ -53,6 +53,18 @@ export function basisTexts({ events, isStored }: Basis): string[] {
   })
 }
 
+/** What stands between the places of a text where its request's number goes. */
+export function numberSlots(text: string): string[] {
+  const prefix = uuidOf({ client: loadClient, number: 0, index: 0 }).slice(0, numberAt)
+  const [before, ...rest] = text.split(prefix)
+  const slots = [before!] // a split text has at least one piece
+  for (const piece of rest) {
+    slots[slots.length - 1] += prefix
+    slots.push(piece.slice(numberDigits))
+  }
+  return slots
+}
+
 /** A text whose uuids can be made those of another request. */
 export class PatchableText {
   readonly bytes: Buffer

@@ -4,10 +4,10 @@
 // Counting is done by DuckDB over all rows. Contents are compared in two steps: all events of one basis must be
 // equal, and one of each is compared with what was sent, as the oracle does (stored-event.ts).
 
-import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { basisOf, drawBasis, loadClient, storedCount } from './basis.ts'
 import { type Corpus, storedEvent } from './corpus.ts'
+import { readEventsFile } from './events-file.ts'
 import { sentinelEvent } from './sentinel.ts'
 import { hashEvent } from './stored-event.ts'
 import type { Workload } from './workload.ts'
@@ -38,9 +38,7 @@ const comparedEventsMax = 50_000
 
 /** Judges the store of a server that has ended. */
 export async function judgeLoad(dataDir: string, sent: SentLoad): Promise<LoadVerdict> {
-  const instance = await DuckDBInstance.create(join(dataDir, 'events.duckdb'), { access_mode: 'READ_ONLY' })
-  const connection = await instance.connect()
-  try {
+  return await readEventsFile(dataDir, async (connection) => {
     await connection.run(`create temp table sent as
       select rowid as place, lane, position, index as place_in_record,
              substr(uuid::varchar, 10, 4) = '${clientDigits}' as is_ours,
@@ -51,10 +49,20 @@ export async function judgeLoad(dataDir: string, sent: SentLoad): Promise<LoadVe
     const counted = await countEvents(connection, sent)
     const compared = await compareContents(connection, sent)
     return { ...counted, ...compared, misordered: await countMisordered(connection) }
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
-  }
+  })
+}
+
+/** How many of the requests `first` to `end` - 1 have an event in the store of a server that has ended. */
+export async function storedRequests(dataDir: string, first: number, end: number): Promise<number> {
+  return await readEventsFile(dataDir, async (connection) => {
+    return await number(
+      connection,
+      `select count(distinct number) from (
+         select ('0x' || substr(uuid::varchar, 25, 6))::integer as number from event
+         where substr(uuid::varchar, 10, 4) = '${clientDigits}' and event is distinct from '${sentinelEvent}')
+       where number >= ${first} and number < ${end}`,
+    )
+  })
 }
 
 /** The broken promises of a verdict, one line each. */

@@ -21,6 +21,7 @@ import { lists } from './lists.ts'
 import { describeMachine } from './machine.ts'
 import { mixed } from './mixed.ts'
 import { outage } from './outage.ts'
+import { peak } from './peak.ts'
 import { persons } from './persons.ts'
 import { powerCut } from './power-cut.ts'
 import type { Options, Outcome, Scenario } from './scenario.ts'
@@ -33,6 +34,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   suite,
   ingest,
   limit,
+  peak,
   vs,
   stages,
   growth,

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createCorpus } from '../../bench/corpus.ts'
-import { brokenLoad, judgeLoad, type LoadVerdict } from '../../bench/load-verdict.ts'
+import { brokenLoad, judgeLoad, type LoadVerdict, storedRequests } from '../../bench/load-verdict.ts'
 import { ClosedPacing } from '../../bench/pacing.ts'
 import { RequestBytes } from '../../bench/request-bytes.ts'
 import { runLoop } from '../../bench/request-loop.ts'
@@ -12,6 +12,11 @@ const batches: Workload = { ...workloadNamed('w2'), eventCount: 5, basisCount: 4
 
 /** Sends 12 requests to a server that then suffers `sql`, and judges its store. */
 async function load(t: Test, workload: Workload, sql: string): Promise<LoadVerdict> {
+  const { dataDir, failures } = await loadStore(t, workload, sql)
+  return await judgeLoad(dataDir, { corpus, workload, count: 12, failures })
+}
+
+async function loadStore(t: Test, workload: Workload, sql: string) {
   const server = await startFakeServer(corpus.projectApiKey)
   t.teardown(() => server.close())
   const bytes = new RequestBytes(corpus, workload)
@@ -28,7 +33,7 @@ async function load(t: Test, workload: Workload, sql: string): Promise<LoadVerdi
   })
   const dataDir = t.testdir()
   await server.write(dataDir, sql)
-  return await judgeLoad(dataDir, { corpus, workload, count: 12, failures })
+  return { dataDir, failures }
 }
 
 t.test('a load of which every event is stored once keeps every promise', async (t) => {
@@ -39,6 +44,14 @@ t.test('a load of which every event is stored once keeps every promise', async (
     t.equal(verdict.acknowledgedEvents, name === 'w1' ? 12 : 60)
     t.equal(verdict.comparedEvents, verdict.acknowledgedEvents)
   }
+})
+
+t.test('requests that are stored are counted once each, within a range of numbers', async (t) => {
+  const fault = `insert into event select * from event where ${one('7', '0')}; delete from event where ${one('b', '0')}`
+  const { dataDir } = await loadStore(t, workloadNamed('w1'), fault)
+  t.equal(await storedRequests(dataDir, 0, 12), 11)
+  t.equal(await storedRequests(dataDir, 5, 11), 6)
+  t.equal(await storedRequests(dataDir, 11, 12), 0)
 })
 
 /** The event at `index` of request `number`. */
