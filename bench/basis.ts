@@ -53,18 +53,6 @@ export function basisTexts({ events, isStored }: Basis): string[] {
   })
 }
 
-/** What stands between the places of a text where its request's number goes. */
-export function numberSlots(text: string): string[] {
-  const prefix = uuidOf({ client: loadClient, number: 0, index: 0 }).slice(0, numberAt)
-  const [before, ...rest] = text.split(prefix)
-  const slots = [before!] // a split text has at least one piece
-  for (const piece of rest) {
-    slots[slots.length - 1] += prefix
-    slots.push(piece.slice(numberDigits))
-  }
-  return slots
-}
-
 /** A text whose uuids can be made those of another request. */
 export class PatchableText {
   readonly bytes: Buffer
@@ -75,6 +63,13 @@ export class PatchableText {
     const prefix = uuidOf({ client: loadClient, number: 0, index: 0 }).slice(0, numberAt)
     for (let at = this.bytes.indexOf(prefix); at >= 0; at = this.bytes.indexOf(prefix, at + numberAt))
       this.#offsets.push(at + numberAt)
+  }
+
+  /** What stands before, between and behind the places where the number goes. */
+  slots(): string[] {
+    const starts = [0, ...this.#offsets.map((offset) => offset + numberDigits)]
+    const ends = [...this.#offsets, this.bytes.length]
+    return starts.map((start, slot) => this.bytes.toString('utf8', start, ends[slot]))
   }
 
   /** Makes it request `number`, in place. */

@@ -39,9 +39,8 @@ export function figuresOf(
   end: Omit<SideEnd, 'verdict'>,
 ): IngestFigures {
   const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
-  const evenLatency = (of: (latencyMs: Stretch['latencyMs']) => number): Spread =>
-    spreadOf(evenStretches.map(({ latencyMs }) => of(latencyMs)))
   const isEven = evenStretches.length > 0
+  const evenSpread = (of: (stretch: Stretch) => number): Spread => spreadOf(evenStretches.map(of))
   const share = (of: (shares: CpuShares) => number): number =>
     spread(({ events, shares }) => (of(shares) * 1e6) / events).median
   return {
@@ -60,17 +59,12 @@ export function figuresOf(
     peakRssBytes: end.peakRssBytes,
     evenLatencyMs: isEven
       ? {
-          p50: evenLatency(({ p50 }) => p50),
-          p99: evenLatency(({ p99 }) => p99),
-          max: evenLatency(({ max }) => max),
+          p50: evenSpread(({ latencyMs }) => latencyMs.p50),
+          p99: evenSpread(({ latencyMs }) => latencyMs.p99),
+          max: evenSpread(({ latencyMs }) => latencyMs.max),
         }
       : null,
-    evenBusyShare: isEven
-      ? quantile(
-          evenStretches.map(({ acked }) => acked.cpuSeconds / acked.seconds),
-          0.5,
-        )
-      : null,
+    evenBusyShare: isEven ? evenSpread(({ acked }) => acked.cpuSeconds / acked.seconds).median : null,
     freshnessP95Ms: end.freshness?.p95Ms ?? null,
     stolenShare: spread(({ settled }) => settled.stolenSeconds / settled.seconds).median,
     generatorShare: spread(({ generatorShare }) => generatorShare).max,

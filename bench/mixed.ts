@@ -23,7 +23,7 @@ import {
   type ResultRow,
   type Scenario,
 } from './scenario.ts'
-import { waitForPersons, waitUntilApplied } from './sentinel.ts'
+import { waitUntilSettled } from './sentinel.ts'
 import { ServerProcess } from './server-process.ts'
 import { workloadNamed } from './workload.ts'
 import { type WrongAnswer, WrongAnswers, wrongStatus } from './wrong-answers.ts'
@@ -123,8 +123,7 @@ class Mix {
     const [batches, decide, management] = await Promise.all(
       (['batches', 'decide', 'management'] as const).map((kind) => this.#send(kind, count, perSecond)),
     )
-    await waitUntilApplied(this.#server)
-    await waitForPersons(this.#server)
+    await waitUntilSettled(this.#server)
     const seconds = (machineMs() - startMs) / 1000
     const after = cpuSeconds(this.#server)
     const used = after.server - before.server + after.postgres - before.postgres

@@ -7,11 +7,12 @@
 
 import { join } from 'node:path'
 import { createCorpus } from './corpus.ts'
+import { spreadOf } from './ingest-figures.ts'
 import { LoadProcess } from './load-process.ts'
 import { brokenLoad, judgeLoad, storedRequests } from './load-verdict.ts'
 import { onCore, parseCores } from './pinned.ts'
-import { type Context, integerOption, type Outcome, quantile, type Scenario } from './scenario.ts'
-import { waitForPersons, waitUntilApplied } from './sentinel.ts'
+import { type Context, integerOption, type Outcome, type Scenario } from './scenario.ts'
+import { waitUntilSettled } from './sentinel.ts'
 import { killEmbeddedPostgres, projectApiKey, ServerProcess } from './server-process.ts'
 import { workloadNamed } from './workload.ts'
 import { hasWrk, runWrk } from './wrk.ts'
@@ -72,13 +73,13 @@ async function takeTurns(
     for (let number = sent; number < found.end; number++) failures.set(number, null)
     sent = found.end
     refused += found.failed
-    await settle(server)
+    await waitUntilSettled(server)
     const load = { port, connections: workload.connections, requestsPerSecond: null }
     const own = await generator.send({ ...load, first: sent, count: found.acknowledged })
     for (const [number, status] of own.failures) failures.set(number, status)
     sent += found.acknowledged
     refused += own.failures.length
-    await settle(server)
+    await waitUntilSettled(server)
     const ours = (found.acknowledged * 1000) / (own.endMs - own.startMs)
     say(`wrk ${found.requestsPerSecond.toFixed(0)} requests/s, ours ${ours.toFixed(0)}`)
     if (round < 0) continue
@@ -111,12 +112,7 @@ async function takeTurns(
   }
 }
 
-async function settle(server: ServerProcess): Promise<void> {
-  await waitUntilApplied(server)
-  await waitForPersons(server)
-}
-
 function describe(values: readonly number[], digits: number): string {
-  const [middle, low, high] = [quantile(values, 0.5), Math.min(...values), Math.max(...values)]
-  return `${middle.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`
+  const { median, min, max } = spreadOf(values)
+  return `${median.toFixed(digits)} (${min.toFixed(digits)} to ${max.toFixed(digits)})`
 }

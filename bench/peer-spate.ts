@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { cpuSeconds } from './cpu.ts'
 import { readEventsFile } from './events-file.ts'
 import type { OpenPeer } from './peer.ts'
-import { sentinelEvent, waitForPersons, waitUntilApplied } from './sentinel.ts'
+import { sentinelEvent, waitUntilSettled } from './sentinel.ts'
 import { killEmbeddedPostgres, ServerProcess } from './server-process.ts'
 
 const settleMsMax = 300_000
@@ -35,10 +35,7 @@ export const openSpate: OpenPeer = async (folder, core, { capture }) => {
       const { server: own, postgres } = cpuSeconds(server)
       return own + postgres
     },
-    settle: async () => {
-      await waitUntilApplied(server, settleMsMax, pollMs)
-      await waitForPersons(server, settleMsMax, pollMs)
-    },
+    settle: () => waitUntilSettled(server, settleMsMax, pollMs),
     count: async () => {
       await server.stop()
       return await countEvents(server.dataDir)

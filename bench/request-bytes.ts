@@ -39,6 +39,11 @@ export class RequestBytes {
     return Buffer.concat([head(this.#workload, text.length), text])
   }
 
+  /** The body of a basis that is not packed, in pieces between which a request's number goes. */
+  slotsOf(basis: number): string[] {
+    return this.#basis(basis).slots()
+  }
+
   #text(number: number): Buffer {
     return this.#basis(basisOf(this.#workload, number)).patch(number)
   }
@@ -63,14 +68,9 @@ export class RequestBytes {
 function bodyText({ eventCount, encoding, lane }: Workload, key: string, texts: readonly string[]): string {
   // Old posthog-js sends a list; each event's properties name the token.
   if (encoding === 'lz64') return `[${texts.join(',')}]`
-  if (eventCount === 1) return singleText(key, texts)
+  if (eventCount === 1) return `{"api_key":"${key}",${texts[0]!.slice(1)}`
   const flag = lane === 'historical' ? ',"historical_migration":true' : ''
   return `{"api_key":"${key}"${flag},"batch":[${texts.join(',')}]}`
-}
-
-/** The body of a single event. */
-export function singleText(key: string, [text]: readonly string[]): string {
-  return `{"api_key":"${key}",${text!.slice(1)}` // there is one
 }
 
 function lz64Form(text: Buffer): Buffer {

@@ -33,6 +33,16 @@ export async function waitUntilApplied(
   return sentinels
 }
 
+/** Waits until everything that was accepted so far can be read, and persons have caught up as well. */
+export async function waitUntilSettled(
+  target: SentinelTarget,
+  limitMs?: number,
+  pollMs?: number,
+): Promise<void> {
+  await waitUntilApplied(target, limitMs, pollMs)
+  await waitForPersons(target, limitMs, pollMs)
+}
+
 /** Waits until Postgres has applied everything that was accepted so far. */
 export async function waitForPersons(
   target: SentinelTarget,

@@ -2,10 +2,9 @@
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { basisTexts, drawBasis, numberSlots } from './basis.ts'
 import type { Corpus } from './corpus.ts'
 import { pinned } from './pinned.ts'
-import { singleText } from './request-bytes.ts'
+import { RequestBytes } from './request-bytes.ts'
 import type { Workload } from './workload.ts'
 
 export interface WrkLoad {
@@ -61,10 +60,11 @@ export function runWrk({ corpus, workload, port, core, seconds, first, scriptPat
 
 /** Lua that puts each request's number into the text of its basis, as PatchableText does. */
 function script(corpus: Corpus, workload: Workload, first: number): string {
-  const bodies = Array.from({ length: workload.basisCount }, (_, basis) => {
-    const text = singleText(corpus.projectApiKey, basisTexts(drawBasis(corpus, workload, basis)))
-    return `{${numberSlots(text).map(quoted).join(',')}}`
-  })
+  const bytes = new RequestBytes(corpus, workload)
+  const bodies = Array.from(
+    { length: workload.basisCount },
+    (_, basis) => `{${bytes.slotsOf(basis).map(quoted).join(',')}}`,
+  )
   return `
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
