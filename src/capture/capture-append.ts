@@ -1,7 +1,8 @@
 // Captured events on their way into the journal: appends them, and tells of them once they are on disk.
 
-import type { Journal, JournalPart, Position } from '../journal/journal.ts'
-import type { CapturedRequest, DropReason, EncodedPart, Remark, WarningReason } from './capture-task.ts'
+import type { Journal, Position } from '../journal/journal.ts'
+import type { CapturedRequest, DropReason, Remark, WarningReason } from './capture-task.ts'
+import type { EncodedEvents } from './encoded-events.ts'
 
 /** Told of all captured requests, once their events are on disk and before they are answered. */
 export interface CaptureObserver {
@@ -29,24 +30,19 @@ export interface CaptureAppendOptions {
   readonly observer: CaptureObserver
 }
 
-/** Appends the events of `parts`, if any, and resolves when they are on disk. Errors: those of the journal. */
+const nobody = new Uint8Array(0)
+
+/** Appends `events`, if there are any, and resolves when they are on disk. Errors: those of the journal. */
 export async function appendCaptured(
   captured: Omit<CapturedRequest, 'kind' | 'beacon'>,
-  encoded: readonly EncodedPart[],
+  events: EncodedEvents | null,
   { journal, observer }: CaptureAppendOptions,
 ): Promise<void> {
   const { projectId, eventCount, historical, decompressedBytes, drops, warnings } = captured
   let duplicateCount = 0
   let end: Position | null = null
-  const identityBornIds = historical ? [] : encoded.map((part) => part.identityBornIds)
-  if (encoded.length > 0) {
-    const parts: JournalPart[] = encoded.map(({ payload, eventCount, dedupKeys }) => ({
-      kind: 'events',
-      payload,
-      eventCount,
-      dedupKeys,
-    }))
-    const appended = await journal.append(historical ? 'historical' : 'realtime', parts)
+  if (events !== null) {
+    const appended = await journal.append(historical ? 'historical' : 'realtime', events.chain)
     duplicateCount = appended.duplicateCount
     end = appended.end
   }
@@ -56,7 +52,7 @@ export async function appendCaptured(
     duplicateCount,
     historical,
     end,
-    identityBornIds: identityBornIds.length === 1 ? identityBornIds[0]! : Buffer.concat(identityBornIds),
+    identityBornIds: events === null || historical ? nobody : events.identityBornIds,
     decompressedBytes,
     drops,
     warnings,

@@ -4,6 +4,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { GeoipFiles } from '../geoip/database.ts'
 import type { Bytes } from '../lib/bytes.ts'
+import type { EncodedEvents } from './encoded-events.ts'
 
 /** The six capture paths, without trailing slash. */
 export const capturePaths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'] as const
@@ -112,6 +113,14 @@ export type UncapturedRequest =
     }
   /** The key is well formed but not in the snapshot. The body comes back for another try. */
   | { readonly kind: 'unknown_key'; readonly apiKey: string; readonly body: Bytes }
+
+/** What became of a request that was decoded by a thread. */
+export type DecodedRequest =
+  | (CapturedRequest & {
+      /** Null when every event was dropped. */
+      readonly events: EncodedEvents | null
+    })
+  | UncapturedRequest
 
 /** What became of a request that was decoded alone. */
 export type CaptureOutcome =

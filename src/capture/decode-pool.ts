@@ -6,7 +6,7 @@ import { FixedQueue, Piscina } from 'piscina'
 import { ServiceError } from '../errors.ts'
 import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
 import { threadFlags } from '../lib/thread-flags.ts'
-import type { CaptureOutcome, CaptureTask } from './capture-task.ts'
+import type { CaptureTask, DecodedRequest } from './capture-task.ts'
 
 /** Bodies that wait or are being decoded, as sent. An empty pool admits one body of any legal size. */
 const decodeQueueBytesMax = 128 * 1024 * 1024
@@ -20,7 +20,7 @@ export interface DecodePool {
    * Decodes one request. The task's body is moved to the thread, or copied where it shares its memory.
    * Errors: capture_overloaded when too much waits already; internal when the thread died over this body.
    */
-  run(task: CaptureTask): Promise<CaptureOutcome>
+  run(task: CaptureTask): Promise<DecodedRequest>
   /** Bytes of bodies that wait or are being decoded. */
   queuedBytes(): number
   close(): Promise<void>
@@ -49,8 +49,8 @@ export function openDecodePool(threadCount: number): DecodePool {
       queuedBytes += size
       const body = ownsItsBuffer(task.body) ? task.body : task.body.slice()
       try {
-        // The thread's only export is decodeCapture, which returns a CaptureOutcome.
-        return (await pool.run({ ...task, body }, { transferList: [body.buffer] })) as CaptureOutcome
+        // What the thread's only export returns.
+        return (await pool.run({ ...task, body }, { transferList: [body.buffer] })) as DecodedRequest
       } finally {
         queuedBytes -= size
       }

@@ -7,7 +7,7 @@ import type { GeoipFiles } from '../geoip/database.ts'
 import { emptyReply, type HttpReply, type HttpRequest, jsonReply } from '../http/route.ts'
 import { unreachable } from '../lib/assert.ts'
 import { appendCaptured } from './capture-append.ts'
-import type { CaptureLimits, CaptureOutcome, CapturePath, CaptureTask } from './capture-task.ts'
+import type { CaptureLimits, CapturePath, CaptureTask, DecodedRequest } from './capture-task.ts'
 import type { DecodePool } from './decode-pool.ts'
 import type { JoinedRequest, TurnCapture, TurnCaptureOptions } from './turn-capture.ts'
 
@@ -52,7 +52,7 @@ export function captureHandler(
         await outcome.appended
         return outcome.beacon ? beaconReply : okReply
       case 'captured':
-        await appendCaptured(outcome, outcome.parts, options)
+        await appendCaptured(outcome, outcome.events, options)
         return outcome.beacon ? beaconReply : okReply
       case 'refused':
         throw new ServiceError(outcome.code, { detail: outcome.detail })
@@ -86,24 +86,24 @@ function taskOf(
 }
 
 /** Decodes a small body at once; null when it is not small, as sent or inflated. */
-function decodeInline(task: CaptureTask, turn: TurnCapture): CaptureOutcome | JoinedRequest | null {
+function decodeInline(task: CaptureTask, turn: TurnCapture): DecodedRequest | JoinedRequest | null {
   if (task.body.byteLength > inlineBytesMax) return null
   const outcome = turn.decode(task)
   return outcome.kind === 'refused' && outcome.code === 'body_too_large' ? null : outcome
 }
 
 /** Decodes in the pool with the full limits, so that no bomb holds the main thread up. */
-function decodeElsewhere(task: CaptureTask, { pool, limits }: IntakeOptions): Promise<CaptureOutcome> {
+function decodeElsewhere(task: CaptureTask, { pool, limits }: IntakeOptions): Promise<DecodedRequest> {
   return pool.run({ ...task, limits })
 }
 
 /** The key was not in the snapshot: asks the key store, and decodes again if it knows the key. */
 async function decodeAgain(
   task: CaptureTask,
-  unknown: CaptureOutcome & { kind: 'unknown_key' },
+  unknown: DecodedRequest & { kind: 'unknown_key' },
   options: IntakeOptions,
   turn: TurnCapture,
-): Promise<CaptureOutcome | JoinedRequest> {
+): Promise<DecodedRequest | JoinedRequest> {
   const answer = await options.projects.lookUp(unknown.apiKey)
   switch (answer) {
     case 'found': {

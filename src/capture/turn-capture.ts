@@ -23,13 +23,14 @@ import { atTurnEnd } from '../turn-end.ts'
 import { appendCaptured, type CaptureAppendOptions } from './capture-append.ts'
 import type {
   CapturedRequest,
-  CaptureOutcome,
   CaptureTask,
+  DecodedRequest,
   DropReason,
   Remark,
   WarningReason,
 } from './capture-task.ts'
 import { bornIds, type CaptureTarget, decodeInto } from './decode.ts'
+import { encodedEvents } from './encoded-events.ts'
 import { type CaptureFacts, EventCapture } from './event-capture.ts'
 
 /** A batch lets nobody else in when its requests had so much text. The journal's limit for a record counts too. */
@@ -96,10 +97,10 @@ export class TurnCapture {
   }
 
   /** Decodes one request now. Total. `captured` are those without events to store. */
-  decode(task: CaptureTask): CaptureOutcome | JoinedRequest {
+  decode(task: CaptureTask): DecodedRequest | JoinedRequest {
     const outcome = decodeInto(this.#target, task)
     if (outcome.kind !== 'captured') return outcome
-    if (outcome.eventCount === 0) return { ...outcome, parts: [] }
+    if (outcome.eventCount === 0) return { ...outcome, events: null }
     return this.#join(outcome)
   }
 
@@ -148,7 +149,7 @@ export class TurnCapture {
     const lane = laneOf(batch)
     this.#underWay[lane]++
     try {
-      await appendCaptured(batch, this.#capture.closeBatch(), this.#options)
+      await appendCaptured(batch, encodedEvents(this.#capture.closeBatch()), this.#options)
       batch.resolve()
     } catch (error) {
       batch.reject(error)

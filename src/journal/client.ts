@@ -14,6 +14,7 @@ import {
 } from './journal.ts'
 import { LaneClient } from './lane-client.ts'
 import type { Log } from './lane-options.ts'
+import type { Parcel } from './parcel.ts'
 
 const MiB = 1024 * 1024
 const hourMs = 3_600_000
@@ -79,8 +80,8 @@ class ThreadedJournal implements Journal {
     clients.historical.onFailed((error) => clients.realtime.fail(error))
   }
 
-  append(lane: Lane, parts: readonly JournalPart[]): Promise<Appended> {
-    return this.#lanes[lane].append(parts)
+  append(lane: Lane, chain: readonly JournalPart[] | Parcel): Promise<Appended> {
+    return this.#lanes[lane].append(chain)
   }
 
   state(): JournalState {

@@ -1,12 +1,14 @@
 // The frames of one group commit, laid out for one writev. Headers and short bodies are copied into one staging
 // buffer; long ones are written from where they are. A copy of 32 KiB costs less than one more buffer in the call.
 
-import { alignTo8 } from '../lib/bytes.ts'
+import { assert } from '../lib/assert.ts'
+import { alignTo8, formatBytes } from '../lib/bytes.ts'
 import { releaseMemory } from '../release-memory.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import type { JournalPart, RecordKind } from './journal.ts'
 import { isTagged, tagBytes, tagOf } from './payload-tag.ts'
 import {
+  bodyBytesMax,
   checksumOn,
   duplicateBytes,
   FrameFlag,
@@ -26,6 +28,18 @@ const copiedBytesMax = 32 * 1024
 const touchedKeys = 64
 
 const codeOf: Record<RecordKind, 1 | 2> = { events: kindCodes.events, command: kindCodes.command }
+
+/** The most bytes that `chain` can take in a segment. */
+export function chainBytesMax(chain: readonly JournalPart[]): number {
+  assert(chain.length > 0, 'a chain has at least one part')
+  let bytes = 0
+  for (const part of chain) {
+    const partBytes = partBytesMax(part)
+    assert(partBytes <= bodyBytesMax, `a part takes at most ${formatBytes(bodyBytesMax)}`)
+    bytes += partBytes
+  }
+  return bytes
+}
 
 /** The most bytes that `part` can take in a segment: duplicates are not known yet. */
 export function partBytesMax(part: JournalPart): number {

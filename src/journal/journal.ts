@@ -4,6 +4,7 @@
 // twice. A chain is the list of parts of one request: all of them count, or none.
 
 import type { Bytes } from '../lib/bytes.ts'
+import type { Parcel } from './parcel.ts'
 
 export const lanes = ['realtime', 'historical'] as const
 /** Realtime events never wait behind a bulk import. */
@@ -78,11 +79,12 @@ export interface LaneState {
 /** The writing side, used by the main thread. */
 export interface Journal {
   /**
-   * Appends one chain and resolves when all of it is on disk. Chains land in the order of the calls.
+   * Appends one chain, whose memory is moved, and resolves when all of it is on disk. Chains land in the order of the
+   * calls.
    * Errors: journal_full (queue or disk full; nothing of the chain counts; retry later), journal_failed (the disk
    * failed; the journal is closed for good and the process should end).
    */
-  append(lane: Lane, parts: readonly JournalPart[]): Promise<Appended>
+  append(lane: Lane, chain: readonly JournalPart[] | Parcel): Promise<Appended>
   state(): JournalState
   /** Calls `listener` whenever a lane's committed position has grown. */
   onCommitted(listener: (lane: Lane, committed: Position) => void): void

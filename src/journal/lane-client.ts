@@ -4,19 +4,19 @@
 // comes back one message a group. The queue is bounded in bytes: what is handed over and not yet on disk. An empty
 // queue admits any chain.
 
-import { Worker } from 'node:worker_threads'
+import { type TransferListItem, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
-import { assert, unreachable } from '../lib/assert.ts'
+import { unreachable } from '../lib/assert.ts'
 import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
 import { threadFlags } from '../lib/thread-flags.ts'
 import { atTurnEnd } from '../turn-end.ts'
 import type { Chain } from './append-ring.ts'
-import { partBytesMax } from './frame-group.ts'
+import { chainBytesMax } from './frame-group.ts'
 import type { Appended, JournalPart, LaneState, Position } from './journal.ts'
 import { createLaneMemory, LaneSender } from './lane-line.ts'
 import type { LaneSettings, Log } from './lane-options.ts'
 import type { Acks, FromLane, LaneStart, ToLane } from './messages.ts'
-import { bodyBytesMax } from './record.ts'
+import type { Parcel } from './parcel.ts'
 
 interface Waiting {
   readonly bytes: number
@@ -73,24 +73,16 @@ export class LaneClient {
     })
   }
 
-  append(parts: readonly JournalPart[]): Promise<Appended> {
-    assert(parts.length > 0, 'a chain has at least one part')
-    if (this.#error !== null) return Promise.reject(this.#error)
-    if (this.#isStopping) return Promise.reject(new ServiceError('stopping'))
-    let bytes = 0
-    for (const part of parts) {
-      const partBytes = partBytesMax(part)
-      assert(partBytes <= bodyBytesMax, `a part takes at most ${formatBytes(bodyBytesMax)}`)
-      bytes += partBytes
+  append(chain: Chain | Parcel): Promise<Appended> {
+    const bytes = 'port' in chain ? chain.bytesMax : chainBytesMax(chain)
+    const refusal = this.#refusalOf(bytes)
+    if (refusal !== null) {
+      if ('port' in chain) chain.port.close()
+      return Promise.reject(refusal)
     }
-    if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#queueBytesMax) {
-      const detail =
-        `${formatBytes(this.#queuedBytes)} wait for the journal, ${formatBytes(bytes)} more came, ` +
-        `the limit is ${formatBytes(this.#queueBytesMax)}`
-      return Promise.reject(new ServiceError('journal_full', { detail }))
-    }
-    if (this.#line.put(parts)) this.#wakeAtTurnEnd()
-    else this.#postChain(parts)
+    if ('port' in chain) this.#post({ kind: 'append_parcel', parcel: chain }, [chain.port])
+    else if (this.#line.put(chain)) this.#wakeAtTurnEnd()
+    else this.#postChain(chain)
     // The lane counts what was sent.
     const id = this.#nextId++
     this.#queuedBytes += bytes
@@ -133,12 +125,23 @@ export class LaneClient {
     for (const listener of this.#failedListeners) listener(error)
   }
 
+  /** Why so many bytes more are not taken, or null. */
+  #refusalOf(bytes: number): ServiceError | null {
+    if (this.#error !== null) return this.#error
+    if (this.#isStopping) return new ServiceError('stopping')
+    if (this.#queuedBytes === 0 || this.#queuedBytes + bytes <= this.#queueBytesMax) return null
+    const detail =
+      `${formatBytes(this.#queuedBytes)} wait for the journal, ${formatBytes(bytes)} more came, ` +
+      `the limit is ${formatBytes(this.#queueBytesMax)}`
+    return new ServiceError('journal_full', { detail })
+  }
+
   #postChain(chain: Chain): void {
     const moved: ArrayBuffer[] = []
     this.#post({ kind: 'append', chain: chain.map((part) => movable(part, moved)) }, moved)
   }
 
-  #post(message: ToLane, moved: ArrayBuffer[] = []): void {
+  #post(message: ToLane, moved: readonly TransferListItem[] = []): void {
     this.#worker.postMessage(message, moved)
     this.#line.posted()
     this.#wakeAtTurnEnd()

@@ -26,7 +26,7 @@ import type { Clock } from '../lib/clock.ts'
 import { ActiveSegment } from './active-segment.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import { type Disk, isShortage } from './disk.ts'
-import { FrameGroup, partBytesMax } from './frame-group.ts'
+import { chainBytesMax, FrameGroup } from './frame-group.ts'
 import type { JournalPart, Position } from './journal.ts'
 import type { LaneOptions } from './lane-options.ts'
 import type { LaneReport, LaneStatus } from './lane-report.ts'
@@ -104,9 +104,7 @@ export class LaneWriter {
   append(id: number, parts: readonly JournalPart[]): void {
     if (this.#state === 'full') this.#report.refused([id], this.#fullDetail())
     if (this.#state !== 'open') return
-    let bytesMax = 0
-    for (const part of parts) bytesMax += partBytesMax(part)
-    this.#queue.push({ id, parts, bytesMax })
+    this.#queue.push({ id, parts, bytesMax: chainBytesMax(parts) })
   }
 
   /** Commits one group; true when more is queued. */

@@ -6,6 +6,7 @@ import type { Chain } from './append-ring.ts'
 import type { Position } from './journal.ts'
 import type { LaneMemory } from './lane-line.ts'
 import type { LaneSettings, LogLevel } from './lane-options.ts'
+import type { Parcel } from './parcel.ts'
 
 /** What a lane's thread is started with. */
 export interface LaneStart {
@@ -16,6 +17,8 @@ export interface LaneStart {
 export type ToLane =
   /** Its buffers are moved. */
   | { readonly kind: 'append'; readonly chain: Chain }
+  /** Its port is moved. */
+  | { readonly kind: 'append_parcel'; readonly parcel: Parcel }
   | { readonly kind: 'release'; readonly position: Position }
   | { readonly kind: 'close' }
 

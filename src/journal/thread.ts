@@ -12,6 +12,7 @@ import { LaneWriter } from './lane.ts'
 import { LaneReceiver } from './lane-line.ts'
 import type { Log } from './lane-options.ts'
 import type { FromLane, LaneStart, ToLane } from './messages.ts'
+import { unpack } from './parcel.ts'
 
 const tickMs = 1000
 
@@ -108,6 +109,9 @@ class Inbox {
     switch (message.kind) {
       case 'append':
         this.#lane.append(this.#nextId++, message.chain)
+        return true
+      case 'append_parcel':
+        this.#lane.append(this.#nextId++, unpack(message.parcel))
         return true
       case 'release':
         this.#lane.release(message.position)

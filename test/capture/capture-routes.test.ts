@@ -2,7 +2,7 @@ import t from 'tap'
 import { captureRoutes } from '../../src/capture/capture-routes.ts'
 import type { IntakeOptions } from '../../src/capture/intake.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
-import { MemoryJournal } from '../journal/memory-journal.ts'
+import { MemoryJournal, partsOf } from '../journal/memory-journal.ts'
 import { requestOf } from '../support/http-request.ts'
 
 t.test('the documented endpoints take POST only, their aliases GET as well', async (t) => {
@@ -31,7 +31,8 @@ t.test('requests of one turn are one record, whichever paths they came by', asyn
   const routes = captureRoutes(
     {
       journal: {
-        append(lane, parts) {
+        append(lane, chain) {
+          const parts = partsOf(chain)
           counts.push(...parts.map(({ eventCount }) => eventCount))
           return journal.append(lane, parts)
         },

@@ -1,9 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import type { CaptureTask } from '../../src/capture/capture-task.ts'
+import type { CaptureTask, DecodedRequest } from '../../src/capture/capture-task.ts'
 import { openDecodePool } from '../../src/capture/decode-pool.ts'
 import { openEventBatch, textValue } from '../../src/capture/event-batch.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
+import type { JournalPart } from '../../src/journal/journal.ts'
+import { partsOf } from '../journal/memory-journal.ts'
 
 const projects = encodeProjects([{ id: 7, apiKey: 'phc_known', anonymizeIps: false, overQuota: false }])
 
@@ -22,6 +24,11 @@ function taskOf(body: Uint8Array): CaptureTask {
   }
 }
 
+function chainOf(outcome: DecodedRequest): readonly JournalPart[] {
+  if (outcome.kind !== 'captured' || outcome.events === null) throw new Error(`no events: ${outcome.kind}`)
+  return partsOf(outcome.events.chain)
+}
+
 t.test('decodes in a thread and moves the result back', async (t) => {
   const pool = openDecodePool(1)
   t.teardown(() => pool.close())
@@ -30,8 +37,7 @@ t.test('decodes in a thread and moves the result back', async (t) => {
   t.equal(pool.queuedBytes(), body.byteLength)
   const outcome = await running
   t.equal(pool.queuedBytes(), 0)
-  const payload = outcome.kind === 'captured' ? outcome.parts[0]?.payload : undefined
-  const batch = openEventBatch(payload ?? new Uint8Array())
+  const batch = openEventBatch(chainOf(outcome)[0]!.payload)
   t.equal(batch.header.projectId, 7)
   t.equal(textValue(batch.text.distinctId, 0), 'u')
 })
@@ -58,8 +64,8 @@ t.test('decodes large gzip bodies, and says what is wrong with them', async (t) 
   for (const tail of [']}', '],"historical_migration":true}']) {
     const outcome = await pool.run(taskOf(body(tail)))
     t.match(outcome, { kind: 'captured', eventCount: 9000, historical: tail !== ']}' })
-    const payload = outcome.kind === 'captured' ? outcome.parts.at(-1)?.payload : undefined
-    const batch = openEventBatch(payload ?? new Uint8Array())
+    t.match(outcome, { events: { chain: { bytesMax: Number } } }, 'what they come to is not opened here')
+    const batch = openEventBatch(chainOf(outcome).at(-1)!.payload)
     t.equal(textValue(batch.text.distinctId, batch.header.count - 1), '8999')
   }
   t.match(await pool.run(taskOf(body(',]}'))), { kind: 'refused', code: 'payload_unparseable' })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { CaptureReport } from '../../src/capture/capture-append.ts'
-import type { CaptureOutcome, CaptureTask } from '../../src/capture/capture-task.ts'
+import type { CaptureTask, DecodedRequest } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { captureHandler, clientIpOf, type IntakeOptions } from '../../src/capture/intake.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
@@ -8,7 +8,9 @@ import { TurnCapture } from '../../src/capture/turn-capture.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
 import type { Appended, JournalPart, Lane, Position } from '../../src/journal/journal.ts'
+import { partsOf } from '../journal/memory-journal.ts'
 import { requestOf } from '../support/http-request.ts'
+import { decodedOf } from './tasks.ts'
 
 const project = { id: 7, apiKey: 'phc_known', anonymizeIps: false, overQuota: false }
 function request(body: string, query = ''): HttpRequest {
@@ -23,15 +25,15 @@ function intake(given: Partial<IntakeOptions> = {}) {
   const pooled: CaptureTask[] = []
   const options: IntakeOptions = {
     journal: {
-      async append(lane, parts): Promise<Appended> {
-        appended.push([lane, parts])
+      async append(lane, chain): Promise<Appended> {
+        appended.push([lane, partsOf(chain)])
         return { position: 0 as Position, end: 1 as Position, duplicateCount: 0 }
       },
     },
     pool: {
-      async run(task): Promise<CaptureOutcome> {
+      async run(task): Promise<DecodedRequest> {
         pooled.push(task)
-        return decodeCapture(task)
+        return decodedOf(decodeCapture(task))
       },
       queuedBytes: () => 0,
       close: async () => {},

@@ -1,7 +1,13 @@
 // Builds capture tasks for tests and reads back what became of them.
 
-import { type CaptureOutcome, type CaptureTask, capturePaths } from '../../src/capture/capture-task.ts'
+import {
+  type CaptureOutcome,
+  type CaptureTask,
+  capturePaths,
+  type DecodedRequest,
+} from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
+import { encodedEvents } from '../../src/capture/encoded-events.ts'
 import { EventFlag, openEventBatch, type TextColumnName, textValue } from '../../src/capture/event-batch.ts'
 import { personText } from '../../src/capture/person-pieces.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
@@ -50,6 +56,13 @@ export interface Row {
   person: string
   elementsChain: string
   dedupKey: number[]
+}
+
+/** What a thread of the pool answers when it decodes so. */
+export function decodedOf(outcome: CaptureOutcome): DecodedRequest {
+  if (outcome.kind !== 'captured') return outcome
+  const { parts, ...captured } = outcome
+  return { ...captured, events: encodedEvents(parts) }
 }
 
 export type Captured = Extract<CaptureOutcome, { kind: 'captured' }>

@@ -5,7 +5,7 @@ import type { CaptureTask } from '../../src/capture/capture-task.ts'
 import { openEventBatch } from '../../src/capture/event-batch.ts'
 import { TurnCapture } from '../../src/capture/turn-capture.ts'
 import type { Journal, JournalPart, Lane } from '../../src/journal/journal.ts'
-import { MemoryJournal } from '../journal/memory-journal.ts'
+import { MemoryJournal, partsOf } from '../journal/memory-journal.ts'
 import { type Captured, now, type Row, rowsOf, task } from './tasks.ts'
 
 export interface AppendedRecord {
@@ -22,7 +22,8 @@ export function turnWorld(journal: Pick<Journal, 'append'> = new MemoryJournal()
   const clock = { ms: now, nowMs: () => clock.ms, monotonicMs: () => 0 }
   const turn = new TurnCapture({
     journal: {
-      append(lane, parts) {
+      append(lane, chain) {
+        const parts = partsOf(chain)
         for (const part of parts) records.push(recordOf(lane, part))
         return journal.append(lane, parts)
       },

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { type JournalOptions, openJournal } from '../../src/journal/client.ts'
 import type { Position } from '../../src/journal/journal.ts'
+import { pack } from '../../src/journal/parcel.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
 import { journalContract } from './journal-contract.ts'
 import { command, part, textOf } from './lane-world.ts'
@@ -71,13 +73,15 @@ t.test('reads while the journal is written, over segments that appear and go', a
   await journal.close()
 })
 
-t.test('short chains, long ones and commands land in the order of the calls, many at once', async (t) => {
+t.test('chains of every kind land in the order of the calls, many at once', async (t) => {
   const options = { ...optionsIn(t.testdir()), segmentBytes: 64 * 1024 * 1024 }
   const journal = await openJournal(options)
   // In one turn of the event loop: more than the memory holds that short chains go through.
   const texts = Array.from({ length: 3000 }, (_, i) => `${i}:${'z'.repeat(i % 100 === 50 ? 20_000 : 1000)}`)
   const chains = texts.map((text, i) => (i % 70 === 30 ? command(text) : part(text)))
-  const appended = await Promise.all(chains.map((chain) => journal.append('realtime', [chain])))
+  const appended = await Promise.all(
+    chains.map((chain, i) => journal.append('realtime', i % 90 === 60 ? pack([chain]) : [chain])),
+  )
   const upTo = appended.at(-1)!.end
   t.equal(journal.state().lanes.realtime.committed, upTo)
   const { records } = openJournalReader(options).read('realtime', 0 as Position, upTo, 10_000_000)
@@ -119,6 +123,18 @@ t.test('takes parts whose memory is shared, and leaves it to its owner', async (
   const { records } = openJournalReader(options).read('realtime', 0 as Position, end, 1000)
   t.same(records.map(textOf), ['one', 'two'])
   await journal.close()
+})
+
+t.test('leaves no port open of a packed chain that it refuses', async (t) => {
+  const journal = await openJournal({ ...optionsIn(t.testdir()), queueBytesMax: 4096 })
+  const taken = journal.append('realtime', pack([part('x'.repeat(10_000))]))
+  for (const code of ['journal_full', 'stopping']) {
+    const parcel = pack([part('y')])
+    const isClosed = once(parcel.port, 'close')
+    await t.rejects(journal.append('realtime', parcel), { code })
+    await isClosed
+    if (code === 'journal_full') await Promise.all([taken, journal.close()])
+  }
 })
 
 t.test('answers an append that is refused while it closes', async (t) => {

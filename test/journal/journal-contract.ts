@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import { isServiceError } from '../../src/errors.ts'
 import type { Journal, JournalReader, Lane, Position } from '../../src/journal/journal.ts'
+import { pack } from '../../src/journal/parcel.ts'
 import { command, flaggedIn, part, textOf } from './lane-world.ts'
 
 export interface JournalWorld {
@@ -51,6 +52,17 @@ export function journalContract(t: Test, name: string, makeWorld: MakeWorld): vo
     )
     t.equal(chunk.next, second.end)
     t.same(chunk.gaps, [])
+  })
+
+  t.test(`${name}: appends a packed chain as any other`, async (t) => {
+    const { journal, reader } = await makeWorld(t, limits)
+    const chains = [[part('a', [1])], pack([part('b', [1, 2]), part('c'.repeat(900))]), [part('d')]]
+    const appended = await Promise.all(chains.map((chain) => journal.append('realtime', chain)))
+    t.same(readTexts(reader(), journal, 'realtime', 100), ['a', 'b', 'c'.repeat(900), 'd'])
+    t.same(
+      appended.map(({ duplicateCount }) => duplicateCount),
+      [0, 1, 0],
+    )
   })
 
   t.test(`${name}: flags duplicates within the window of the lane`, async (t) => {

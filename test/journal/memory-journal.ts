@@ -14,6 +14,7 @@ import type {
   LaneState,
   Position,
 } from '../../src/journal/journal.ts'
+import { type Parcel, unpack } from '../../src/journal/parcel.ts'
 import { alignTo8 } from '../../src/lib/bytes.ts'
 
 export interface MemoryJournalOptions {
@@ -29,6 +30,11 @@ interface MemoryLane {
   keys: Set<string>
 }
 
+/** What a chain consists of. A parcel can be asked once. */
+export function partsOf(chain: readonly JournalPart[] | Parcel): readonly JournalPart[] {
+  return 'port' in chain ? unpack(chain) : chain
+}
+
 const defaults: MemoryJournalOptions = { queueBytesMax: 64 * 1024 * 1024, dedupWindowEvents: 4_000_000 }
 
 export class MemoryJournal implements Journal {
@@ -41,7 +47,8 @@ export class MemoryJournal implements Journal {
     this.#options = { ...defaults, ...options }
   }
 
-  append(lane: Lane, parts: readonly JournalPart[]): Promise<Appended> {
+  append(lane: Lane, chain: readonly JournalPart[] | Parcel): Promise<Appended> {
+    const parts = partsOf(chain)
     if (this.#isClosed) return Promise.reject(new ServiceError('stopping'))
     const target = this.#lanes[lane]
     let bytes = 0
