@@ -4,6 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { FixedQueue, Piscina } from 'piscina'
 import { ServiceError } from '../errors.ts'
+import type { HttpRequest } from '../http/route.ts'
 import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
 import { threadFlags } from '../lib/thread-flags.ts'
 import type { CaptureTask, DecodedRequest } from './capture-task.ts'
@@ -15,12 +16,27 @@ const decodeQueueTasksMax = 65_536
 /** A decoding thread's heap: columns live outside of it, and no object is built for more than one event. */
 const decodeHeapMiB = 512
 
+/** What a thread is asked for. */
+export interface Undecoded {
+  readonly task: CaptureTask
+  /** The body's memory shall come back. */
+  readonly isLent: boolean
+}
+
+/** What it answers. */
+export interface Decoded {
+  readonly outcome: DecodedRequest
+  /** Of a body that was lent and is not in the outcome. */
+  readonly memory: ArrayBuffer | null
+}
+
 export interface DecodePool {
   /**
-   * Decodes one request. The task's body is moved to the thread, or copied where it shares its memory.
+   * Decodes one request. The task's body is moved to the thread, or copied where it shares its memory. With `giveBack`
+   * its memory comes back there, all of it, unless the outcome holds the body.
    * Errors: capture_overloaded when too much waits already; internal when the thread died over this body.
    */
-  run(task: CaptureTask): Promise<DecodedRequest>
+  run(task: CaptureTask, giveBack?: HttpRequest['giveBack']): Promise<DecodedRequest>
   /** Bytes of bodies that wait or are being decoded. */
   queuedBytes(): number
   close(): Promise<void>
@@ -38,7 +54,7 @@ export function openDecodePool(threadCount: number): DecodePool {
   })
   let queuedBytes = 0
   return {
-    async run(task) {
+    async run(task, giveBack = null) {
       const size = task.body.byteLength
       if (queuedBytes > 0 && queuedBytes + size > decodeQueueBytesMax) {
         const detail =
@@ -47,10 +63,16 @@ export function openDecodePool(threadCount: number): DecodePool {
         throw new ServiceError('capture_overloaded', { detail, retryAfterSeconds: 1 })
       }
       queuedBytes += size
-      const body = ownsItsBuffer(task.body) ? task.body : task.body.slice()
+      const isLent = giveBack !== null
+      const body = isLent || ownsItsBuffer(task.body) ? task.body : task.body.slice()
       try {
         // What the thread's only export returns.
-        return (await pool.run({ ...task, body }, { transferList: [body.buffer] })) as DecodedRequest
+        const decoded = (await pool.run(
+          { task: { ...task, body }, isLent },
+          { transferList: [body.buffer] },
+        )) as Decoded
+        if (decoded.memory !== null) giveBack?.(decoded.memory)
+        return decoded.outcome
       } finally {
         queuedBytes -= size
       }

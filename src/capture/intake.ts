@@ -45,8 +45,8 @@ export function captureHandler(
   }
   return async (request) => {
     const task = taskOf(path, request, options, inlineLimits, turn.receivedAtMs())
-    let outcome = decodeInline(task, turn) ?? (await decodeElsewhere(task, options))
-    if (outcome.kind === 'unknown_key') outcome = await decodeAgain(task, outcome, options, turn)
+    let outcome = decodeInline(task, turn) ?? (await decodeElsewhere(task, options, request))
+    if (outcome.kind === 'unknown_key') outcome = await decodeAgain(task, outcome, options, turn, request)
     switch (outcome.kind) {
       case 'joined':
         await outcome.appended
@@ -93,8 +93,12 @@ function decodeInline(task: CaptureTask, turn: TurnCapture): DecodedRequest | Jo
 }
 
 /** Decodes in the pool with the full limits, so that no bomb holds the main thread up. */
-function decodeElsewhere(task: CaptureTask, { pool, limits }: IntakeOptions): Promise<DecodedRequest> {
-  return pool.run({ ...task, limits })
+function decodeElsewhere(
+  task: CaptureTask,
+  { pool, limits }: IntakeOptions,
+  { giveBack }: HttpRequest,
+): Promise<DecodedRequest> {
+  return pool.run({ ...task, limits }, giveBack)
 }
 
 /** The key was not in the snapshot: asks the key store, and decodes again if it knows the key. */
@@ -103,14 +107,16 @@ async function decodeAgain(
   unknown: DecodedRequest & { kind: 'unknown_key' },
   options: IntakeOptions,
   turn: TurnCapture,
+  request: HttpRequest,
 ): Promise<DecodedRequest | JoinedRequest> {
   const answer = await options.projects.lookUp(unknown.apiKey)
   switch (answer) {
     case 'found': {
       const again = { ...task, body: unknown.body, projects: options.projects.snapshot() }
-      return decodeInline(again, turn) ?? (await decodeElsewhere(again, options))
+      return decodeInline(again, turn) ?? (await decodeElsewhere(again, options, request))
     }
     case 'unknown':
+      request.giveBack?.(unknown.body.buffer)
       return unknown
     case 'unavailable':
       throw new ServiceError('projects_unavailable', { retryAfterSeconds: 5 })

@@ -6,13 +6,16 @@
 
 import type { Bytes } from '../lib/bytes.ts'
 import { releaseMemory } from '../release-memory.ts'
+import { KeptMemory } from './kept-memory.ts'
 
 export interface BudgetLimits {
   /** Memory for all bodies from their first byte until their handler is done (bytes). */
   readonly bodyBytesHeldMax: number
-  /** A body larger than this needs one of the big-body permits (bytes). */
+  /** A body larger than this needs one of the big-body permits, when a quarter of it has come if it said so (bytes). */
   readonly bigBodyBytesMin: number
   readonly bigBodiesMax: number
+  /** Memory that is kept for each of them (bytes); one that grows larger has memory of its own. */
+  readonly bigBodyBytesKept: number
 }
 
 /** A body up to this size that comes in one piece stands in memory that others share (bytes). */
@@ -24,11 +27,14 @@ export class Budget {
   bytesHeld = 0
   bigBodies = 0
   readonly limits: BudgetLimits
+  readonly #kept: KeptMemory
   #shared = new ArrayBuffer(0)
   #sharedBytes = 0
 
   constructor(limits: BudgetLimits) {
     this.limits = limits
+    this.#kept = new KeptMemory(limits.bigBodyBytesKept)
+    this.#kept.prepare()
   }
 
   /** Gives `more` bytes to a body that holds `held`; false when they are not there. */
@@ -43,6 +49,23 @@ export class Budget {
     if (this.bigBodies >= this.limits.bigBodiesMax) return false
     this.bigBodies++
     return true
+  }
+
+  giveBigPermitBack(): void {
+    this.bigBodies--
+    this.#kept.prepare()
+  }
+
+  /** Memory for a big body that has `sizeMin` bytes so far, to be given back; null when there is none. */
+  lend(sizeMin: number): ArrayBuffer | null {
+    const memory = this.#kept.lend(sizeMin)
+    // As many are kept as were needed at once so far.
+    if (memory === null) this.#kept.prepare()
+    return memory
+  }
+
+  giveBack(memory: ArrayBuffer): void {
+    this.#kept.giveBack(memory)
   }
 
   /**
@@ -74,6 +97,8 @@ export class Body {
   /** Counted apart from `#memory`, whose length becomes 0 when its taker moves it to another thread. */
   #bytesHeld = 0
   #isBig = false
+  /** Memory it was lent, empty while another thread has it. */
+  #lent: ArrayBuffer | null = null
 
   /** `declaredBytes` is the Content-Length, 0 when there is none. */
   constructor(budget: Budget, bytesMax: number, declaredBytes: number) {
@@ -86,7 +111,8 @@ export class Body {
   add(chunk: ArrayBuffer): BodyAnswer {
     const size = this.size + chunk.byteLength
     if (size > this.#bytesMax) return this.#refuse('too_large')
-    if (size > this.#memory.byteLength && !this.#makeRoom(size)) return this.#refuse('overloaded')
+    if (size > this.#bytesHeld && !this.#count(size)) return this.#refuse('overloaded')
+    if (size > this.#memory.byteLength) this.#makeRoom(size)
     this.#memory.set(new Uint8Array(chunk), this.size)
     this.size = size
     return 'kept'
@@ -96,18 +122,29 @@ export class Body {
   take(): Bytes {
     const memory = this.#memory
     this.#memory = empty
-    // A body without Content-Length ends inside its last doubling; its owner shall not carry the slack around.
     if (this.size === memory.byteLength) return memory
+    if (memory.buffer === this.#lent) return memory.subarray(0, this.size)
+    // A body without Content-Length ends inside its last doubling; its owner shall not carry the slack around.
     const body = memory.slice(0, this.size)
     releaseMemory(memory.buffer)
     return body
   }
 
+  /** Whether it stands in memory that others had and will have. */
+  get isLent(): boolean {
+    return this.#lent !== null
+  }
+
+  /** The memory of a body that was handed over is back from the thread that it was moved to. */
+  giveBack(memory: ArrayBuffer): void {
+    this.#lent = memory
+  }
+
   /** Gives everything back. Harmless when called twice. */
   release(): void {
     this.#budget.bytesHeld -= this.#bytesHeld
-    if (this.#isBig) this.#budget.bigBodies--
-    releaseMemory(this.#memory.buffer)
+    this.#leaveMemory()
+    if (this.#isBig) this.#budget.giveBigPermitBack()
     this.#memory = empty
     this.#bytesHeld = 0
     this.#isBig = false
@@ -118,8 +155,9 @@ export class Body {
     return answer
   }
 
-  #makeRoom(sizeMin: number): boolean {
-    if (!this.#isBig && sizeMin > this.#budget.limits.bigBodyBytesMin) {
+  /** Counts what `sizeMin` bytes take; false when that is too much. */
+  #count(sizeMin: number): boolean {
+    if (!this.#isBig && this.#willBeBig(sizeMin)) {
       this.#isBig = this.#budget.takeBigPermit()
       if (!this.#isBig) return false
     }
@@ -129,18 +167,37 @@ export class Body {
     const room = Math.min(doubled, cap)
     if (!this.#budget.grow(held, room - held)) return false
     this.#bytesHeld = room
+    return true
+  }
+
+  /** Whether it is big with `sizeMin` bytes. One that says so is believed when a quarter of that has come. */
+  #willBeBig(sizeMin: number): boolean {
+    const { bigBodyBytesMin } = this.#budget.limits
+    return sizeMin > (this.#declaredBytes > bigBodyBytesMin ? bigBodyBytesMin / 4 : bigBodyBytesMin)
+  }
+
+  /** Moves to memory for `sizeMin` bytes, which are counted. */
+  #makeRoom(sizeMin: number): void {
+    const room = this.#bytesHeld
     // What comes slowly has memory of its own, so that it holds nobody else's.
-    if (sizeMin === this.#declaredBytes && held === 0 && room <= sharedBodyBytesMax) {
+    if (sizeMin === this.#declaredBytes && this.size === 0 && room <= sharedBodyBytesMax) {
       this.#memory = this.#budget.share(room)
-      return true
+      return
     }
+    const lent = this.#isBig ? this.#budget.lend(sizeMin) : null
     // Not from Node's shared pool: the body is moved to another thread with its memory. Not zeroed: bytes past `size`
     // are never handed out.
-    const memory: Bytes = new Uint8Array(Buffer.allocUnsafeSlow(room).buffer)
+    const memory: Bytes = new Uint8Array(lent ?? Buffer.allocUnsafeSlow(room).buffer)
     memory.set(this.#memory.subarray(0, this.size))
-    // A body of 19 MB leaves 28 MB behind while it grows, which stayed until the heap was collected.
-    releaseMemory(this.#memory.buffer)
+    this.#leaveMemory()
     this.#memory = memory
-    return true
+    this.#lent = lent
+  }
+
+  /** Leaves the memory as it is to whoever comes next. Without this a body of 19 MB that doubles keeps 28 more. */
+  #leaveMemory(): void {
+    if (this.#lent === null) releaseMemory(this.#memory.buffer)
+    else if (this.#lent.byteLength > 0) this.#budget.giveBack(this.#lent)
+    this.#lent = null
   }
 }

@@ -179,7 +179,9 @@ export class Exchange {
         if (this.#state === 'over') listener()
         else this.#goneListener = listener
       }
-      reply = await route.handle({ method, path, params, query, headers, body, peerAddress, onGone })
+      const giveBack = this.#body.isLent ? (memory: ArrayBuffer) => this.#body.giveBack(memory) : null
+      const request = { method, path, params, query, headers, body, giveBack, peerAddress, onGone }
+      reply = await route.handle(request)
     } catch (thrown) {
       reply = this.#errorReply(thrown)
     }

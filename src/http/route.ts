@@ -29,6 +29,11 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<KeptHeader, string>>
   /** Written once; empty when there is no body. Small ones share memory, which must not be moved to a thread. */
   readonly body: Bytes
+  /**
+   * Not null when the body stands at the beginning of memory that the next big one will have, too. That may be moved to
+   * a thread, and is given back with this when it returns.
+   */
+  readonly giveBack: ((memory: ArrayBuffer) => void) | null
   /** Socket address, IPv4 in dotted form. */
   readonly peerAddress: string
   /** Calls `listener` if the client goes away before its reply, at once if it has. One listener a request. */

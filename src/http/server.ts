@@ -20,6 +20,7 @@ export const httpLimitsDefault: HttpLimits = {
   bodyBytesHeldMax: 256 * MiB,
   bigBodyBytesMin: 4 * MiB,
   bigBodiesMax: 2,
+  bigBodyBytesKept: 32 * MiB,
   bodyPauseMsMax: 10_000,
   bodyMsMax: 120_000,
   handleMsMax: 30_000,
@@ -64,9 +65,12 @@ export interface HttpServer {
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   const uws = await loadUws()
   const limits = { ...httpLimitsDefault, ...options.limits }
+  const bodyBytesMax = Math.max(...options.routes.map((route) => route.bodyBytesMax))
+  const bigBodyBytesKept =
+    bodyBytesMax > limits.bigBodyBytesMin ? Math.min(bodyBytesMax, limits.bigBodyBytesKept) : 0
   const host: ExchangeHost = {
     open: new Set<Exchange>(),
-    budget: new Budget(limits),
+    budget: new Budget({ ...limits, bigBodyBytesKept }),
     limits,
     clock: options.clock ?? systemClock,
     log: options.log,

@@ -74,6 +74,29 @@ t.test('decodes large gzip bodies, and says what is wrong with them', async (t) 
   t.match(await pool.run(taskOf(damaged)), { kind: 'refused', code: 'payload_undecodable' })
 })
 
+t.test('gives lent memory back, all of it, unless the body goes back with its key', async (t) => {
+  const pool = openDecodePool(1)
+  t.teardown(() => pool.close())
+  const run = async (text: string) => {
+    const memory = Buffer.alloc(100, 'x')
+    memory.write(text)
+    const returned: ArrayBuffer[] = []
+    const lent = new Uint8Array(memory.buffer.slice(memory.byteOffset, memory.byteOffset + 100))
+    const task = { ...taskOf(memory), body: lent.subarray(0, text.length) }
+    const outcome = await pool.run(task, (memory) => returned.push(memory))
+    t.equal(lent.buffer.byteLength, 0, 'it was moved')
+    return { outcome, returned: returned.map((memory) => Buffer.from(memory).toString()) }
+  }
+  const known = '{"api_key":"phc_known","event":"e","distinct_id":"u"}'
+  const captured = await run(known)
+  t.match(captured, { outcome: { kind: 'captured' }, returned: [known.padEnd(100, 'x')] })
+  t.match(await run('{'), { outcome: { kind: 'refused' }, returned: ['{'.padEnd(100, 'x')] })
+  const other = known.replace('known', 'other')
+  const unknown = await run(other)
+  t.match(unknown, { outcome: { kind: 'unknown_key' }, returned: [] })
+  t.equal(unknown.outcome.kind === 'unknown_key' && Buffer.from(unknown.outcome.body).toString(), other)
+})
+
 t.test('gives the body back with a key it does not know', async (t) => {
   const pool = openDecodePool(1)
   t.teardown(() => pool.close())

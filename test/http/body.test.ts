@@ -2,7 +2,8 @@ import t from 'tap'
 import { Body, Budget } from '../../src/http/body.ts'
 import { releaseMemory } from '../../src/release-memory.ts'
 
-const limits = { bodyBytesHeldMax: 100, bigBodyBytesMin: 40, bigBodiesMax: 1 }
+const MiB = 1024 * 1024
+const limits = { bodyBytesHeldMax: 100, bigBodyBytesMin: 40, bigBodiesMax: 1, bigBodyBytesKept: 0 }
 const bytes = (length: number, value = 1): ArrayBuffer => new Uint8Array(length).fill(value).buffer
 
 t.test('keeps chunks in order in memory of exactly their size', async (t) => {
@@ -53,8 +54,7 @@ t.test('grows to the announced length and no further', async (t) => {
 })
 
 t.test('large memory is gone as soon as a body has outgrown it, or is refused', async (t) => {
-  const MiB = 1024 * 1024
-  const budget = new Budget({ bodyBytesHeldMax: 64 * MiB, bigBodyBytesMin: MiB, bigBodiesMax: 1 })
+  const budget = new Budget({ ...limits, bodyBytesHeldMax: 64 * MiB, bigBodyBytesMin: MiB })
   const chunk = bytes(4 * MiB)
   const before = process.memoryUsage().arrayBuffers
   const held = (): number => process.memoryUsage().arrayBuffers - before
@@ -114,11 +114,95 @@ t.test('admits any body when nothing else is held, and none past the budget othe
 t.test('gives a big body one of the permits and takes it back', async (t) => {
   const budget = new Budget(limits)
   const first = new Body(budget, 64, 41)
-  const second = new Body(budget, 64, 41)
+  const second = new Body(budget, 64, 0)
+  const honest = new Body(budget, 64, 41)
   t.equal(first.add(bytes(41)), 'kept')
   t.equal(second.add(bytes(40)), 'kept', 'at the size that needs none')
   t.equal(second.add(bytes(1)), 'overloaded')
+  t.equal(honest.add(bytes(10)), 'kept')
+  t.equal(honest.add(bytes(1)), 'overloaded', 'without the rest of it')
   first.release()
   t.equal(budget.bigBodies, 0)
   t.equal(budget.bytesHeld, 0)
+})
+
+const keeping = {
+  bodyBytesHeldMax: 64 * MiB,
+  bigBodyBytesMin: MiB,
+  bigBodiesMax: 2,
+  bigBodyBytesKept: 4 * MiB,
+}
+
+/** A budget whose memory for big bodies is ready. */
+async function readyBudget(): Promise<Budget> {
+  const budget = new Budget(keeping)
+  await turns()
+  return budget
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+t.test('big bodies land in the same memory, one after the other, wherever it has been', async (t) => {
+  const budget = await readyBudget()
+  const first = new Body(budget, 4 * MiB, 0)
+  for (const value of [1, 2, 3]) t.equal(first.add(bytes(MiB, value)), 'kept')
+  t.ok(first.isLent)
+  t.equal(budget.bytesHeld, 4 * MiB, 'it is counted as it came')
+  const taken = first.take()
+  t.same([taken.length, taken.byteOffset, taken.buffer.byteLength], [3 * MiB, 0, 4 * MiB])
+  t.same([taken[0], taken[MiB], taken[3 * MiB - 1]], [1, 2, 3])
+  const moved = structuredClone(taken, { transfer: [taken.buffer] })
+  first.giveBack(moved.buffer)
+  first.release()
+  first.release()
+  await turns()
+  for (const lentCount of [1, 2]) {
+    const others = [new Body(budget, 4 * MiB, 3 * MiB), new Body(budget, 4 * MiB, 3 * MiB)]
+    for (const other of others) t.equal(other.add(bytes(3 * MiB)), 'kept')
+    t.equal(others.filter(({ isLent }) => isLent).length, lentCount, 'as many as came at once before')
+    const memories = others.map((other) => other.take().buffer)
+    t.equal(new Set(memories).size, 2, 'never two in one')
+    t.ok(memories.includes(moved.buffer))
+    for (const other of others) other.release()
+    await turns()
+  }
+  const refused = new Body(budget, 2 * MiB, 0)
+  t.equal(refused.add(bytes(2 * MiB)), 'kept')
+  t.equal(refused.add(bytes(1)), 'too_large')
+  const last = [new Body(budget, 4 * MiB, 0), new Body(budget, 4 * MiB, 0)]
+  for (const body of last) body.add(bytes(2 * MiB))
+  t.ok(
+    last.every(({ isLent }) => isLent),
+    'what was refused has left it, too',
+  )
+})
+
+t.test('memory whose thread died with it is made anew', async (t) => {
+  const budget = await readyBudget()
+  for (let round = 0; round < 3; round++) {
+    const body = new Body(budget, 4 * MiB, 0)
+    t.equal(body.add(bytes(2 * MiB)), 'kept')
+    t.ok(body.isLent)
+    const { buffer } = body.take()
+    structuredClone(buffer, { transfer: [buffer] })
+    body.release()
+    await turns()
+  }
+})
+
+t.test('a body that outgrows what is kept goes on in memory of its own', async (t) => {
+  const budget = await readyBudget()
+  const body = new Body(budget, 20 * MiB, 0)
+  t.equal(body.add(bytes(3 * MiB, 1)), 'kept')
+  t.ok(body.isLent)
+  t.equal(body.add(bytes(3 * MiB, 2)), 'kept')
+  t.notOk(body.isLent)
+  const taken = body.take()
+  t.same([taken.length, taken[0], taken[3 * MiB]], [6 * MiB, 1, 2])
+  t.equal(taken.buffer.byteLength, 6 * MiB)
+  const next = new Body(budget, 4 * MiB, 0)
+  next.add(bytes(2 * MiB))
+  t.ok(next.isLent)
 })

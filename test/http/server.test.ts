@@ -1,9 +1,10 @@
 import { Agent, request as nodeRequest } from 'node:http'
 import t from 'tap'
+import { type Route, textReply } from '../../src/http/route.ts'
 import { openHttpServer } from '../../src/http/server.ts'
-import { RawClient } from '../support/sockets.ts'
+import { RawClient, request } from '../support/sockets.ts'
 import { until } from '../support/until.ts'
-import { openWorld } from './world.ts'
+import { openWorld, route } from './world.ts'
 
 t.test('lets a slow reader have a large reply at its own pace', async (t) => {
   const world = await openWorld()
@@ -57,4 +58,29 @@ t.test('names an address that is taken', async (t) => {
   t.teardown(() => world.server.closeNow())
   const second = openHttpServer({ host: '127.0.0.1', port: world.port, routes: [], log: { error() {} } })
   await t.rejects(second, { code: 'config_invalid' })
+})
+
+t.test('a big body may be moved, and the next one lands where it stood', async (t) => {
+  const left: string[] = []
+  const move: Route['handle'] = async ({ body, giveBack }) => {
+    const moved = structuredClone(body, { transfer: [body.buffer] })
+    left.push(Buffer.from(moved.buffer, moved.length, 5).toString())
+    giveBack?.(moved.buffer)
+    return textReply(200, Buffer.from(moved.subarray(0, 5)).toString())
+  }
+  const world = await openWorld({
+    limits: { bodyBytesHeldMax: 1 << 20, bigBodyBytesMin: 16_000, bigBodiesMax: 1 },
+    routes: [route({ path: '/move', handle: move })],
+  })
+  t.teardown(() => world.server.closeNow())
+  for (const [letter, size] of [
+    ['a', 60_000],
+    ['b', 40_000],
+    ['c', 30_000],
+  ] as const) {
+    const reply = await request(world.port, 'POST /move', [], letter.repeat(size))
+    t.match(reply, { status: 200, body: letter.repeat(5) })
+  }
+  t.same(left.slice(1), ['aaaaa', 'bbbbb'])
+  t.equal(world.server.state().bodyBytes, 0)
 })

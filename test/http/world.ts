@@ -21,7 +21,8 @@ export interface World {
   readonly clock: { ms: number }
 }
 
-function route(more: Partial<Route> & Pick<Route, 'path' | 'handle'>): Route {
+/** A capture route but for what is given. */
+export function route(more: Partial<Route> & Pick<Route, 'path' | 'handle'>): Route {
   return {
     methods: ['GET', 'POST'],
     cors: 'public',

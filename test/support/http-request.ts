@@ -24,6 +24,7 @@ export function requestOf(
     params: {},
     query: '',
     body: new Uint8Array(0),
+    giveBack: null,
     peerAddress: '',
     onGone: () => {},
   } as const
