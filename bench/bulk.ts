@@ -75,12 +75,13 @@ async function importUnderLoad(
   const singleMsMax = integerOption(options, 'single-ms-max')
   await server.accepting()
   const { port } = server
-  const delaysBefore = await loopDelays(server)
+  const delays = { looks: 0, late: 0, held: 0 }
   const appliedMs: number[] = []
   const sentinels: string[] = []
   for (let body = 0; body < integerOption(options, 'bodies'); body++) {
     // The body is built while nothing is measured: it takes a core for some seconds.
     await importer.prepare(shape)
+    const before = await loopDelays(server)
     singles.begin({ ...load, port, mix: { single: 1 }, requestsPerSecond: singlesPerSecond })
     await delay(quietMs)
     importer.begin({ ...load, port, mix: { [shape]: 1 }, requestsPerSecond: 1, countMax: 1 })
@@ -92,9 +93,12 @@ async function importUnderLoad(
     )
     appliedMs.push(machineMs())
     await singles.stop()
+    const after = await loopDelays(server)
+    delays.looks += after.looks - before.looks
+    delays.late += after.late - before.late
+    delays.held += after.held - before.held
     sentinels.push(...(await waitUntilApplied(server)))
   }
-  const delays = await loopDelays(server)
   const peakRssBytes = server.peakRssBytes()
   const { dataDir, projectId } = server
   await server.stop()
@@ -108,7 +112,7 @@ async function importUnderLoad(
       { name: 'singles, body being accepted', value: describeTimes(phases.accepting) },
       { name: 'singles that overtook a body', value: String(phases.overtaking) },
       { name: 'singles, events being loaded', value: describeTimes(phases.loading) },
-      { name: 'main thread late by over 10 ms', value: describeDelays(delaysBefore, delays) },
+      { name: 'main thread late by over 10 ms', value: describeDelays(delays) },
       { name: 'peak RSS', value: formatBytes(peakRssBytes) },
       ...describeVerdict(verdict),
     ],
@@ -138,8 +142,8 @@ function splitByPhase(singles: SentRequest[], bodies: SentRequest[], appliedMs: 
   return phases
 }
 
-function describeDelays(before: LoopDelays, after: LoopDelays): string {
-  return `${after.late - before.late} of ${after.looks - before.looks} looks`
+function describeDelays({ looks, late, held }: LoopDelays): string {
+  return `${late} of ${looks} looks, ${held} without what it waited for a processor`
 }
 
 function describeAnswer({ attempts }: SentRequest): string {

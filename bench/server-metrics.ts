@@ -18,16 +18,21 @@ export interface LoopDelays {
   readonly looks: number
   /** How many of them the main thread came to more than 10 ms late. */
   readonly late: number
+  /** And to how many without what it waited for a processor. */
+  readonly held: number
 }
 
 /** Since the server started. */
 export async function loopDelays(server: Port): Promise<LoopDelays> {
-  const name = 'spate_event_loop_delay_seconds'
   const lines = await linesOf(server)
-  // The server has both.
-  const looks = numberOf(lines.find((line) => line.startsWith(`${name}_count `))!)
-  const inTime = numberOf(lines.find((line) => line.startsWith(`${name}_bucket{le="0.01"}`))!)
-  return { looks, late: looks - inTime }
+  // The server has them.
+  const read = (sample: string): number => numberOf(lines.find((line) => line.startsWith(sample))!)
+  const looks = read('spate_event_loop_delay_seconds_count ')
+  return {
+    looks,
+    late: looks - read('spate_event_loop_delay_seconds_bucket{le="0.01"}'),
+    held: looks - read('spate_event_loop_work_seconds_bucket{le="0.01"}'),
+  }
 }
 
 async function linesOf({ port }: Port): Promise<string[]> {

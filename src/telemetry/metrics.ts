@@ -26,8 +26,8 @@ export interface Metrics {
   captured(report: CaptureReport): void
   /** One answered request. `path` is the route's template, so that labels stay few. */
   replied(path: string, method: string, status: number, ms: number, bytesIn: number): void
-  /** The main thread came so late to what was due. */
-  late(ms: number): void
+  /** The main thread came so late to what was due, and so late without what it waited for a processor. */
+  late(ms: number, workedMs: number): void
   /** All metrics as text. */
   text(): Promise<string>
   readonly contentType: string
@@ -75,12 +75,6 @@ export function openMetrics(sources: MetricSources): Metrics {
       this.inc(decompressedBytes)
     },
   })
-  const loopDelay = new Histogram({
-    name: 'spate_event_loop_delay_seconds',
-    help: 'How late the main thread came to what was due, looked at every 10 ms.',
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
-    registers,
-  })
   const replies = new Replies()
   addGauges(registry, sources)
   return {
@@ -91,10 +85,30 @@ export function openMetrics(sources: MetricSources): Metrics {
       for (const { reason, count } of report.drops) dropped.inc({ reason }, count)
       for (const { reason, count } of report.warnings) warned.inc({ reason }, count)
     },
-    late: (ms) => loopDelay.observe(ms / 1000),
+    late: openLoopDelays(registers),
     replied: (...reply) => replies.count(...reply),
     text: async () => `${await registry.metrics()}\n${replies.text()}`,
     contentType: registry.contentType,
+  }
+}
+
+function openLoopDelays(registers: Registry[]): Metrics['late'] {
+  const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
+  const delay = new Histogram({
+    name: 'spate_event_loop_delay_seconds',
+    help: 'How late the main thread came to what was due, looked at every 10 ms.',
+    buckets,
+    registers,
+  })
+  const work = new Histogram({
+    name: 'spate_event_loop_work_seconds',
+    help: 'The same without what the thread waited for a processor, where the system tells (Linux).',
+    buckets,
+    registers,
+  })
+  return (ms, workedMs) => {
+    delay.observe(ms / 1000)
+    work.observe(workedMs / 1000)
   }
 }
 

@@ -93,11 +93,12 @@ t.test('counts replies by the template of their route, not by their path', async
 
 t.test('counts how late the main thread came', async (t) => {
   const metrics = opened()
-  for (const ms of [0, 10, 10.5, 3000]) metrics.late(ms)
+  for (const ms of [0, 10, 10.5, 3000]) metrics.late(ms, ms / 2)
   const text = await metrics.text()
   t.match(text, 'spate_event_loop_delay_seconds_bucket{le="0.01"} 2\n')
   t.match(text, 'spate_event_loop_delay_seconds_bucket{le="0.02"} 3\n')
   t.match(text, 'spate_event_loop_delay_seconds_count 4\n')
+  t.match(text, 'spate_event_loop_work_seconds_bucket{le="0.01"} 3\n')
 })
 
 t.test('shows queues, lag and transactions as they are when asked', async (t) => {
