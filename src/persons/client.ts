@@ -110,8 +110,9 @@ class PersonsClient implements Persons {
       // With Atomics on, the thread would sleep between tasks and its connection would not be heard.
       atomics: 'disabled',
       // Rows of a step outlive the default 48 MiB and were copied again and again: a third of the thread's time
-      // (new persons 74 → 41 µs, changed ones 41 → 27 µs of CPU an event, Node 20.20).
-      resourceLimits: { maxYoungGenerationSizeMb: 192 },
+      // (new persons 74 → 41 µs, changed ones 41 → 27 µs of CPU an event, Node 20.20). With 192 it took 60 MB more
+      // while bodies of 120,000 events came, and no less time.
+      resourceLimits: { maxYoungGenerationSizeMb: 96 },
       execArgv: threadFlags,
     })
     this.#pool.on('workerDestroy', () => this.#fail(lost('it has ended')))
