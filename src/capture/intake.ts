@@ -57,6 +57,7 @@ export function captureHandler(
       case 'refused':
         throw new ServiceError(outcome.code, { detail: outcome.detail })
       case 'unknown_key':
+        giveBack(request, outcome)
         throw new ServiceError('api_key_unknown')
       default:
         return unreachable(outcome)
@@ -109,20 +110,29 @@ async function decodeAgain(
   turn: TurnCapture,
   request: HttpRequest,
 ): Promise<DecodedRequest | JoinedRequest> {
-  const answer = await options.projects.lookUp(unknown.apiKey)
-  switch (answer) {
-    case 'found': {
-      const again = { ...task, body: unknown.body, projects: options.projects.snapshot() }
-      return decodeInline(again, turn) ?? (await decodeElsewhere(again, options, request))
+  try {
+    const answer = await options.projects.lookUp(unknown.apiKey)
+    switch (answer) {
+      case 'found': {
+        const again = { ...task, body: unknown.body, projects: options.projects.snapshot() }
+        return decodeInline(again, turn) ?? (await decodeElsewhere(again, options, request))
+      }
+      case 'unknown':
+        return unknown
+      case 'unavailable':
+        throw new ServiceError('projects_unavailable', { retryAfterSeconds: 5 })
+      default:
+        return unreachable(answer)
     }
-    case 'unknown':
-      request.giveBack?.(unknown.body.buffer)
-      return unknown
-    case 'unavailable':
-      throw new ServiceError('projects_unavailable', { retryAfterSeconds: 5 })
-    default:
-      return unreachable(answer)
+  } catch (error) {
+    giveBack(request, unknown)
+    throw error
   }
+}
+
+/** Gives lent memory back that came here with its body, unless it has been moved again. */
+function giveBack(request: HttpRequest, { body }: DecodedRequest & { kind: 'unknown_key' }): void {
+  if (body.byteLength > 0) request.giveBack?.(body.buffer)
 }
 
 /** First entry of X-Forwarded-For, in either spelling, without its port; else the socket's address. */

@@ -58,10 +58,7 @@ export class Budget {
 
   /** Memory for a big body that has `sizeMin` bytes so far, to be given back; null when there is none. */
   lend(sizeMin: number): ArrayBuffer | null {
-    const memory = this.#kept.lend(sizeMin)
-    // As many are kept as were needed at once so far.
-    if (memory === null) this.#kept.prepare()
-    return memory
+    return this.#kept.lend(sizeMin)
   }
 
   giveBack(memory: ArrayBuffer): void {

@@ -9,6 +9,7 @@
 // A server has one from its start, touched piece by piece while nothing waits, and one more as soon as more big bodies
 // than ever came at once.
 
+import { assert } from '../lib/assert.ts'
 import { releaseMemory } from '../release-memory.ts'
 
 /** What is touched in one turn of the event loop: about half a millisecond (bytes). */
@@ -24,14 +25,20 @@ export class KeptMemory {
     this.#size = size
   }
 
-  /** Memory of at least `sizeMin` bytes, to be given back; null when there is none. Its bytes are what others left. */
+  /**
+   * Memory of at least `sizeMin` bytes, to be given back; null when there is none, and then there will be one more. Its
+   * bytes are what others left.
+   */
   lend(sizeMin: number): ArrayBuffer | null {
     if (sizeMin > this.#size) return null
-    return this.#ready.pop() ?? null
+    const memory = this.#ready.pop()
+    if (memory === undefined) this.prepare()
+    return memory ?? null
   }
 
   /** Takes back what was lent, also when it has been to another thread meanwhile. */
   giveBack(memory: ArrayBuffer): void {
+    assert(!this.#ready.includes(memory), 'memory is given back once')
     if (memory.byteLength === this.#size) this.#ready.push(memory)
     else releaseMemory(memory)
   }

@@ -159,3 +159,43 @@ t.test("the client's address is the first forwarded one without its port, in eit
   t.equal(from({ 'x-forwarded-for': '2001:db8::1' }), '2001:db8::1')
   t.equal(from({ 'x-forwarded-for': 'unknown' }), '192.0.2.1')
 })
+
+t.test(
+  'memory that a body was lent goes back once, however the body ends that has an unknown key',
+  async (t) => {
+    const lookUps: Record<string, IntakeOptions['projects']['lookUp']> = {
+      unknown: async () => 'unknown',
+      unavailable: async () => 'unavailable',
+      'found, and the pool is full then': async () => 'found',
+      'found, and unknown again': async () => 'found',
+      failed: async () => {
+        throw new Error('lookUp')
+      },
+    }
+    for (const [end, lookUp] of Object.entries(lookUps)) {
+      let runCount = 0
+      const pool: IntakeOptions['pool'] = {
+        async run({ body }) {
+          if (++runCount === 2 && end.endsWith('full then')) throw new ServiceError('capture_overloaded')
+          const moved = structuredClone(body, { transfer: [body.buffer] })
+          return { kind: 'unknown_key', apiKey: 'phc_other', body: moved }
+        },
+        queuedBytes: () => 0,
+        close: async () => {},
+      }
+      const projects = { snapshot: () => encodeProjects([project]), lookUp }
+      const { handle } = intake({ pool, projects })
+      const returned: ArrayBuffer[] = []
+      const large = {
+        ...request('x'.repeat(100_000)),
+        giveBack: (memory: ArrayBuffer) => returned.push(memory),
+      }
+      await t.rejects(async () => handle(large), end)
+      t.same(
+        returned.map(({ byteLength }) => byteLength),
+        [100_000],
+        end,
+      )
+    }
+  },
+)
