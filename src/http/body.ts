@@ -27,14 +27,15 @@ export class Budget {
   bytesHeld = 0
   bigBodies = 0
   readonly limits: BudgetLimits
-  readonly #kept: KeptMemory
+  /** For big bodies. */
+  readonly kept: KeptMemory
   #shared = new ArrayBuffer(0)
   #sharedBytes = 0
 
   constructor(limits: BudgetLimits) {
     this.limits = limits
-    this.#kept = new KeptMemory(limits.bigBodyBytesKept)
-    this.#kept.prepare()
+    this.kept = new KeptMemory(limits.bigBodyBytesKept)
+    this.kept.prepare()
   }
 
   /** Gives `more` bytes to a body that holds `held`; false when they are not there. */
@@ -53,16 +54,7 @@ export class Budget {
 
   giveBigPermitBack(): void {
     this.bigBodies--
-    this.#kept.prepare()
-  }
-
-  /** Memory for a big body that has `sizeMin` bytes so far, to be given back; null when there is none. */
-  lend(sizeMin: number): ArrayBuffer | null {
-    return this.#kept.lend(sizeMin)
-  }
-
-  giveBack(memory: ArrayBuffer): void {
-    this.#kept.giveBack(memory)
+    this.kept.prepare()
   }
 
   /**
@@ -181,7 +173,7 @@ export class Body {
       this.#memory = this.#budget.share(room)
       return
     }
-    const lent = this.#isBig ? this.#budget.lend(sizeMin) : null
+    const lent = this.#isBig ? this.#budget.kept.lend(sizeMin) : null
     // Not from Node's shared pool: the body is moved to another thread with its memory. Not zeroed: bytes past `size`
     // are never handed out.
     const memory: Bytes = new Uint8Array(lent ?? Buffer.allocUnsafeSlow(room).buffer)
@@ -194,7 +186,7 @@ export class Body {
   /** Leaves the memory as it is to whoever comes next. Without this a body of 19 MB that doubles keeps 28 more. */
   #leaveMemory(): void {
     if (this.#lent === null) releaseMemory(this.#memory.buffer)
-    else if (this.#lent.byteLength > 0) this.#budget.giveBack(this.#lent)
+    else if (this.#lent.byteLength > 0) this.#budget.kept.giveBack(this.#lent)
     this.#lent = null
   }
 }
