@@ -9,6 +9,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { isServiceError, ServiceError } from '../errors.ts'
+import type { Bag, InBag } from '../lib/bag.ts'
 import { formatBytes } from '../lib/bytes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -37,7 +38,7 @@ export type ObserveReply = (
 
 /** What all exchanges of a server share. */
 export interface ExchangeHost {
-  readonly open: Set<Exchange>
+  readonly open: Bag<Exchange>
   readonly budget: Budget
   readonly limits: TimeLimits
   readonly clock: Clock
@@ -63,7 +64,8 @@ const bufferedReplyBytesMax = 64 * 1024
 const ownTimersAfterMs = 3000
 const statusClientGone = 499
 
-export class Exchange {
+export class Exchange implements InBag {
+  place = -1
   readonly #host: ExchangeHost
   readonly #target: Target
   readonly #res: HttpResponse
@@ -258,6 +260,7 @@ export class Exchange {
   }
 
   #finish(status: number): void {
+    if (this.#state === 'over') return
     this.#state = 'over'
     const { open, clock, observe } = this.#host
     const { route, method, isHead } = this.#target

@@ -2,6 +2,7 @@
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { ServiceError } from '../errors.ts'
+import { Bag } from '../lib/bag.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Budget, type BudgetLimits } from './body.ts'
@@ -69,7 +70,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const bigBodyBytesKept =
     bodyBytesMax > limits.bigBodyBytesMin ? Math.min(bodyBytesMax, limits.bigBodyBytesKept) : 0
   const host: ExchangeHost = {
-    open: new Set<Exchange>(),
+    open: new Bag<Exchange>(),
     budget: new Budget({ ...limits, bigBodyBytesKept }),
     limits,
     clock: options.clock ?? systemClock,
@@ -83,7 +84,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const socket = await listen(app, options.host, options.port)
   const sweep = setInterval(() => {
     const nowMs = host.clock.monotonicMs()
-    for (const exchange of host.open) exchange.checkTime(nowMs)
+    host.open.visit((exchange) => exchange.checkTime(nowMs))
   }, limits.sweepMs)
   sweep.unref()
 

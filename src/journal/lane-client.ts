@@ -8,6 +8,7 @@ import { type TransferListItem, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { unreachable } from '../lib/assert.ts'
 import { formatBytes, ownsItsBuffer } from '../lib/bytes.ts'
+import { Numbered } from '../lib/numbered.ts'
 import { threadFlags } from '../lib/thread-flags.ts'
 import { atTurnEnd } from '../turn-end.ts'
 import type { Chain } from './append-ring.ts'
@@ -29,12 +30,12 @@ export class LaneClient {
   readonly #line: LaneSender
   readonly #queueBytesMax: number
   readonly #log: Log
-  readonly #waiting = new Map<number, Waiting>()
+  /** By the lane's count of what was sent. */
+  readonly #waiting = new Numbered<Waiting>()
   readonly #committedListeners: ((committed: Position) => void)[] = []
   readonly #failedListeners: ((error: ServiceError) => void)[] = []
   readonly #exited: Promise<void>
   #queuedBytes = 0
-  #nextId = 0
   /** Something was sent in this turn of the event loop. */
   #isToWake = false
   #isStopping = false
@@ -83,10 +84,8 @@ export class LaneClient {
     if ('port' in chain) this.#post({ kind: 'append_parcel', parcel: chain }, [chain.port])
     else if (this.#line.put(chain)) this.#wakeAtTurnEnd()
     else this.#postChain(chain)
-    // The lane counts what was sent.
-    const id = this.#nextId++
     this.#queuedBytes += bytes
-    return new Promise((resolve, reject) => this.#waiting.set(id, { bytes, resolve, reject }))
+    return new Promise((resolve, reject) => void this.#waiting.add({ bytes, resolve, reject }))
   }
 
   state(): LaneState {
@@ -118,8 +117,7 @@ export class LaneClient {
   fail(error: ServiceError): void {
     if (this.#error !== null) return
     this.#error = error
-    const waiting = [...this.#waiting.values()]
-    this.#waiting.clear()
+    const waiting = this.#waiting.takeAll()
     this.#queuedBytes = 0
     for (const { reject } of waiting) reject(error)
     for (const listener of this.#failedListeners) listener(error)
@@ -196,9 +194,8 @@ export class LaneClient {
   }
 
   #take(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id)
+    const waiting = this.#waiting.take(id)
     if (waiting === undefined) return undefined
-    this.#waiting.delete(id)
     this.#queuedBytes -= waiting.bytes
     return waiting
   }
