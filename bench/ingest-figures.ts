@@ -1,5 +1,6 @@
 // Figures of a workload from its stretches: medians, and how far the samples are apart.
 
+import { type DiskAround, isDiskQuiet } from './disk-alone.ts'
 import type { CpuShares, Duration, SideEnd, Stretch } from './ingest-side.ts'
 import { quantile } from './scenario.ts'
 
@@ -7,6 +8,23 @@ export interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
+}
+
+/** Requests at an even rate, and what the disk took by itself around them. */
+export interface EvenStretch {
+  readonly stretch: Stretch
+  readonly disk: DiskAround
+}
+
+/** What the disk took of `EvenStretch`es, ms. */
+export interface EvenDisk {
+  /** Of the disk by itself, around all of them. */
+  readonly p99: Spread
+  /** Stretches whose disk was quiet, of which the latencies are; 0: of all. */
+  readonly quietCount: number
+  readonly count: number
+  /** Of requests in all of them, the median. */
+  readonly p99OfAll: number
 }
 
 /** All figures are of one core; `even` ones of requests at half the rate that the server takes. */
@@ -24,6 +42,7 @@ export interface IngestFigures {
   readonly diskBytesPerEvent: number
   readonly peakRssBytes: number
   readonly evenLatencyMs: { readonly p50: Spread; readonly p99: Spread; readonly max: Spread } | null
+  readonly evenDisk: EvenDisk | null
   /** How busy the core was with the server meanwhile, of 1, whoever had it for the rest: the median. */
   readonly evenBusyShare: number | null
   readonly freshnessP95Ms: number | null
@@ -35,12 +54,15 @@ export interface IngestFigures {
 
 export function figuresOf(
   samples: readonly Stretch[],
-  evenStretches: readonly Stretch[],
+  evenStretches: readonly EvenStretch[],
   end: Omit<SideEnd, 'verdict'>,
 ): IngestFigures {
   const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
   const isEven = evenStretches.length > 0
-  const evenSpread = (of: (stretch: Stretch) => number): Spread => spreadOf(evenStretches.map(of))
+  const quiet = evenStretches.filter(({ disk }) => isDiskQuiet(disk))
+  const counted = quiet.length > 0 ? quiet : evenStretches
+  const evenSpread = (of: (stretch: Stretch) => number): Spread =>
+    spreadOf(counted.map(({ stretch }) => of(stretch)))
   const share = (of: (shares: CpuShares) => number): number =>
     spread(({ events, shares }) => (of(shares) * 1e6) / events).median
   return {
@@ -64,6 +86,14 @@ export function figuresOf(
           max: evenSpread(({ latencyMs }) => latencyMs.max),
         }
       : null,
+    evenDisk: isEven
+      ? {
+          p99: spreadOf(evenStretches.flatMap(({ disk: { before, after } }) => [before.p99, after.p99])),
+          quietCount: quiet.length,
+          count: evenStretches.length,
+          p99OfAll: spreadOf(evenStretches.map(({ stretch }) => stretch.latencyMs.p99)).median,
+        }
+      : null,
     evenBusyShare: isEven ? evenSpread(({ acked }) => acked.cpuSeconds / acked.seconds).median : null,
     freshnessP95Ms: end.freshness?.p95Ms ?? null,
     stolenShare: spread(({ settled }) => settled.stolenSeconds / settled.seconds).median,
@@ -74,6 +104,16 @@ export function figuresOf(
 
 export function spreadOf(samples: readonly number[]): Spread {
   return { median: quantile(samples, 0.5), min: Math.min(...samples), max: Math.max(...samples) }
+}
+
+/** "alone, in turn: p99 2.4 (1.9 to 31.0) ms, quiet around 11 of 14 stretches, which count; p99 of all 8.1 ms". */
+export function describeDisk({ p99, quietCount, count, p99OfAll }: EvenDisk): string {
+  const [median, min, max, all] = [p99.median, p99.min, p99.max, p99OfAll].map((ms) => ms.toFixed(1))
+  const which =
+    quietCount === 0
+      ? `never quiet, so all ${count} stretches count`
+      : `quiet around ${quietCount} of ${count} stretches, which count`
+  return `alone, in turn: p99 ${median} (${min} to ${max}) ms, ${which}; p99 of all ${all} ms`
 }
 
 /** How much of the core the server used while it had it. */

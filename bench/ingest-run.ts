@@ -3,7 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCorpus } from './corpus.ts'
-import { figuresOf, type IngestFigures } from './ingest-figures.ts'
+import { type DiskLatency, isDiskQuiet, timeDiskAlone } from './disk-alone.ts'
+import { type EvenStretch, figuresOf, type IngestFigures } from './ingest-figures.ts'
 import { IngestSide, type SideOptions, type Stretch } from './ingest-side.ts'
 import { LoadProcess } from './load-process.ts'
 import { brokenLoad, type LoadVerdict } from './load-verdict.ts'
@@ -11,6 +12,9 @@ import { type Cores, onCore, parseCores } from './pinned.ts'
 import { quantile } from './scenario.ts'
 import { projectApiKey } from './server-process.ts'
 import { workloadNamed } from './workload.ts'
+
+/** Long enough to see a disk that stands still now and then. */
+const diskSeconds = 2
 
 export interface IngestPlan {
   readonly workload: string
@@ -22,7 +26,10 @@ export interface IngestPlan {
   readonly warmUps: number
   /** How long requests are sent at half the rate, each time; 0: not at all. */
   readonly evenSeconds: number
+  /** Of those whose disk was quiet around them; others are taken again. */
   readonly evenStretches: number
+  /** How many are taken at most. */
+  readonly evenTriesMax: number
   /** As many before that do not count: requests that come evenly run other code than those that come all at once. */
   readonly evenWarmUps: number
   /** False: the generator packs while it sends, for more requests than memory holds. */
@@ -49,7 +56,7 @@ export interface Side {
   readonly checkout: string | null
   readonly ingest: IngestSide
   readonly samples: Stretch[]
-  readonly evenStretches: Stretch[]
+  readonly evenStretches: EvenStretch[]
 }
 
 /** The plan that fits a workload. */
@@ -65,6 +72,7 @@ export function planOf(workload: string, isQuick: boolean): IngestPlan {
     // A single one says little about p99: of neighbours one may find ten times of what another does. Of five the median
     // was 8 ms and 33 on one day, of 57 in the hour of the latter 20.
     evenStretches: isQuick ? 1 : 11,
+    evenTriesMax: isQuick ? 1 : 33,
     evenWarmUps: isQuick ? 0 : 2,
     isPackedAhead: true,
     cores: parseCores('0,1'),
@@ -95,8 +103,7 @@ export async function runIngest(
         for (const side of sides) await takeSample(plan, side, generator, round >= 0, say)
         if (round >= 0) await between()
       }
-      for (let turn = -plan.evenWarmUps; plan.evenSeconds > 0 && turn < plan.evenStretches; turn++)
-        for (const side of sides) await evenStretch(plan, side, generator, turn >= 0, say)
+      if (plan.evenSeconds > 0) await takeEvenStretches(plan, sides, generator, folder, say)
     })
     const reports: SideReport[] = []
     for (const side of sides) reports.push(await endSide(side))
@@ -142,27 +149,63 @@ export async function takeSample(
   say(`${side.name} ${what}: ${speeds}, ${cost} CPU-s/million`)
 }
 
+/** In turn, the disk by itself before and after each, until every side has enough or too many were taken. */
+async function takeEvenStretches(
+  plan: IngestPlan,
+  sides: readonly Side[],
+  generator: LoadProcess,
+  folder: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const file = join(folder, 'disk-alone')
+  const disk = async (side: Side): Promise<DiskLatency> => {
+    const requestBytes = Math.ceil(
+      middle(side.samples, ({ journalBytes, requests }) => journalBytes / requests),
+    )
+    const load = { file, requestsPerSecond: evenRate(side), seconds: diskSeconds, requestBytes }
+    return await timeDiskAlone(load, plan.cores.server)
+  }
+  for (let turn = 0; turn < plan.evenWarmUps; turn++)
+    for (const side of sides) await evenStretch(plan, side, generator, (line) => say(`${line}, to warm up`))
+  let before: DiskLatency | null = null
+  const isEnough = ({ evenStretches }: Side): boolean =>
+    evenStretches.filter((one) => isDiskQuiet(one.disk)).length >= plan.evenStretches
+  for (let turn = 0; turn < plan.evenTriesMax && !sides.every(isEnough); turn++) {
+    for (const side of sides) {
+      before ??= await disk(side)
+      const stretch = await evenStretch(plan, side, generator, say)
+      const after = await disk(side)
+      side.evenStretches.push({ stretch, disk: { before, after } })
+      say(`the disk alone: p99 ${before.p99.toFixed(1)} before, ${after.p99.toFixed(1)} ms after`)
+      before = after
+    }
+  }
+}
+
 /** Sends at half the rate that the samples found. */
 async function evenStretch(
   { evenSeconds, connections, isPackedAhead }: IngestPlan,
   side: Side,
   generator: LoadProcess,
-  isMeasured: boolean,
   say: (line: string) => void,
-): Promise<void> {
-  const full = quantile(
-    side.samples.map((one) => one.requests / queryableOrAcked(one)),
-    0.5,
-  )
-  const requestsPerSecond = full / 2
+): Promise<Stretch> {
+  const requestsPerSecond = evenRate(side)
   const count = Math.max(1, Math.round(requestsPerSecond * evenSeconds))
   if (isPackedAhead) await generator.prepare(count, side.ingest.sentCount)
   const stretch = await side.ingest.stretch(generator, { count, connections, requestsPerSecond })
-  if (isMeasured) side.evenStretches.push(stretch)
   const { p50, p99 } = stretch.latencyMs
-  const rate = requestsPerSecond.toFixed(1)
-  const what = isMeasured ? side.name : `${side.name} warm-up`
-  say(`${what} ${rate} requests/s, half of what it takes: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`)
+  const rate = `${side.name} ${requestsPerSecond.toFixed(1)} requests/s, half of what it takes`
+  say(`${rate}: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`)
+  return stretch
+}
+
+/** Requests a second. */
+function evenRate({ samples }: Side): number {
+  return middle(samples, (one) => one.requests / queryableOrAcked(one)) / 2
+}
+
+function middle(samples: readonly Stretch[], of: (stretch: Stretch) => number): number {
+  return quantile(samples.map(of), 0.5)
 }
 
 /** A server that acknowledges faster than it loads would fall behind for ever: what it keeps up with counts. */

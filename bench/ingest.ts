@@ -5,7 +5,7 @@
 // and when persons have caught up. With --against, two builds take turns sample by sample.
 
 import { formatBytes } from '../src/lib/bytes.ts'
-import type { IngestFigures, Spread } from './ingest-figures.ts'
+import { describeDisk, type IngestFigures, type Spread } from './ingest-figures.ts'
 import { type IngestPlan, planOf, runIngest, type SideReport } from './ingest-run.ts'
 import { parseCores } from './pinned.ts'
 import { integerOption, type Options, type Outcome, type ResultRow, type Scenario } from './scenario.ts'
@@ -19,7 +19,10 @@ export const ingest: Scenario = {
     requests: { fallback: '0', meaning: 'of a sample; 0: what the workload says' },
     connections: { fallback: '0', meaning: 'at once; 0: what the workload says' },
     'even-seconds': { fallback: '6', meaning: 'at half the rate, for latency and freshness; 0: not at all' },
-    'even-stretches': { fallback: '1', meaning: 'of so many seconds each, in turn' },
+    'even-stretches': {
+      fallback: '1',
+      meaning: 'of so many seconds each, in turn; up to three times as many where the disk is not quiet',
+    },
     against: { fallback: '', meaning: 'folder of another checkout, built, to take turns with' },
     cores: { fallback: '0,1', meaning: "the server's and the generator's, or none" },
     seed: { fallback: '1', meaning: 'of the events' },
@@ -48,6 +51,7 @@ function readPlan(options: Options, workload: string): IngestPlan {
     connections: integerOption(options, 'connections') || plan.connections,
     evenSeconds: integerOption(options, 'even-seconds'),
     evenStretches: integerOption(options, 'even-stretches'),
+    evenTriesMax: 3 * integerOption(options, 'even-stretches'),
     cores: parseCores(options.cores ?? ''),
     seed: integerOption(options, 'seed'),
     checkouts: options.against === '' ? [null] : [null, options.against ?? ''],
@@ -85,6 +89,7 @@ function describeFigures(name: string, { figures, verdict }: SideReport): Result
             `p50 ${latency.p50.median.toFixed(1)}, p99 ${describeSpread(latency.p99)}, ` +
               `max ${latency.max.max.toFixed(0)} ms`,
           ),
+          row('the disk', figures.evenDisk === null ? '' : describeDisk(figures.evenDisk)),
           row('freshness p95', `${figures.freshnessP95Ms?.toFixed(0) ?? '?'} ms`),
         ]),
     row('peak RSS', formatBytes(figures.peakRssBytes)),

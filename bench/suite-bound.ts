@@ -1,6 +1,6 @@
 // What keeps a figure from being better, in words, as far as the run itself can tell.
 
-import { busyShare, spreadOf } from './ingest-figures.ts'
+import { busyShare, describeDisk, spreadOf } from './ingest-figures.ts'
 import type { SideReport } from './ingest-run.ts'
 import { eventStages } from './stage-figures.ts'
 import { workloadNamed } from './workload.ts'
@@ -43,11 +43,12 @@ function stagesText(stages: Readonly<Record<string, number>>): string {
 
 /** What the slowest answers at an even rate wait for, and how busy the core was meanwhile. */
 export function latencyBound({ figures }: Pick<SideReport, 'figures'>): string {
-  const { evenLatencyMs, evenBusyShare } = figures
-  if (evenLatencyMs === null || evenBusyShare === null) return ''
+  const { evenLatencyMs, evenBusyShare, evenDisk } = figures
+  if (evenLatencyMs === null || evenBusyShare === null || evenDisk === null) return ''
   const { p50, max } = evenLatencyMs
   const times = `p50 ${p50.median.toFixed(1)}, max ${max.max.toFixed(0)} ms`
-  return `fsync, and threads that share a core busy ${percent(evenBusyShare)}: ${times}`
+  const core = `fsync, and threads that share a core busy ${percent(evenBusyShare)}: ${times}`
+  return `${core}; the disk ${describeDisk(evenDisk)}`
 }
 
 export function percent(share: number): string {
