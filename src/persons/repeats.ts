@@ -26,6 +26,9 @@ import {
 import { parseUuidText } from '../lib/uuid.ts'
 import type { PersonCache } from './person-cache.ts'
 
+/** A power of two, well above how many persons a step touches. */
+const markCount = 1 << 15
+
 interface Sifted {
   readonly range: EventsRange
   /** 1 for an event that is passed over. */
@@ -56,10 +59,12 @@ export class Repeats {
    */
   takeBack(persons: Iterable<readonly [string, number]>): boolean {
     const touched = new Map<number, number>()
+    const mayBeTouched = new Uint8Array(markCount)
     for (const [uuid, place] of persons) {
       parseUuidText(uuid, uuidBytes, 0)
       const key = keyOf(uuidWords)
       touched.set(key, Math.min(place, touched.get(key) ?? place))
+      mayBeTouched[key & (markCount - 1)] = 1
     }
     let isAny = false
     for (const [number, sifted] of this.#inputs.entries()) {
@@ -67,7 +72,7 @@ export class Repeats {
       const { range, isPassed, owners } = sifted
       const taken: number[] = []
       for (let at = 0; at < isPassed.length; at++) {
-        if (isPassed[at] === 0) continue
+        if (isPassed[at] === 0 || mayBeTouched[owners[at]! & (markCount - 1)] === 0) continue
         const first = touched.get(owners[at]!)
         if (first === undefined || placeOf(number, range.from + at) < first) continue
         isPassed[at] = 0
