@@ -68,7 +68,7 @@ export function figuresOf(
   return {
     requestsPerSecond: spread(({ requests, acked }) => requests / ownSeconds(acked)),
     ackedPerSecond: spread(({ events, acked }) => events / ownSeconds(acked)),
-    queryablePerSecond: spread(({ events, queryable }) => events / ownSeconds(queryable)),
+    queryablePerSecond: spread(queryableRate),
     queryablePerCpuSecond: spread(({ events, queryable }) => events / queryable.cpuSeconds),
     cpuSecondsPerMillion: spread(({ events, settled }) => (settled.cpuSeconds * 1e6) / events),
     cpuShares: {
@@ -100,6 +100,11 @@ export function figuresOf(
     generatorShare: spread(({ generatorShare }) => generatorShare).max,
     overloaded: samples.reduce((sum, { overloaded }) => sum + overloaded, 0),
   }
+}
+
+/** Events a second. */
+export function queryableRate({ events, queryable }: Stretch): number {
+  return events / ownSeconds(queryable)
 }
 
 export function spreadOf(samples: readonly number[]): Spread {

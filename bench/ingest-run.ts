@@ -95,30 +95,68 @@ export async function runIngest(
   say: (line: string) => void,
   between: () => Promise<void> = async () => {},
 ): Promise<SideReport[]> {
-  const { seed, cores, samples, warmUps } = plan
-  const generator = new LoadProcess({ workload: plan.workload, seed, projectApiKey }, cores.generator)
-  const sides: Side[] = []
+  const entries = plan.checkouts.map((checkout) => ({ plan, checkout }))
+  return await runInTurn(entries, folder, say, between)
+}
+
+/** One server of several that take turns. */
+interface Entry {
+  readonly plan: IngestPlan
+  readonly checkout: string | null
+}
+
+interface Turn extends Entry {
+  readonly side: Side
+  readonly generator: LoadProcess
+}
+
+/** The same of servers that may have workloads of their own, all on the cores of the first and with as many samples. */
+export async function runInTurn(
+  entries: readonly Entry[],
+  folder: string,
+  say: (line: string) => void,
+  between: () => Promise<void> = async () => {},
+): Promise<SideReport[]> {
+  const plans = entries.map(({ plan }) => plan)
+  const { cores, samples } = plans[0]! // somebody takes turns
+  const generators = new Map<string, LoadProcess>()
+  const turns: Turn[] = []
   try {
-    await generator.prepare(plan.isPackedAhead ? plan.requests * (samples + warmUps) : 0)
+    for (const plan of plans)
+      if (!generators.has(plan.workload)) generators.set(plan.workload, await openGenerator(plan))
     say('the requests are packed')
-    for (const [index, checkout] of plan.checkouts.entries())
-      sides.push(openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index)))
-    for (const { ingest } of sides) await ingest.accepting()
+    for (const [index, { plan, checkout }] of entries.entries()) {
+      const side = openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index))
+      turns.push({ plan, checkout, side, generator: generators.get(plan.workload)! }) // one for each workload
+    }
+    for (const { side } of turns) await side.ingest.accepting()
     // This process asks servers how far they are: on their core it took a tenth of it while single events came evenly.
     await onCore(cores.generator, async () => {
-      for (let round = -warmUps; round < samples; round++) {
-        for (const side of sides) await takeSample(plan, side, generator, round >= 0, say)
+      for (let round = -Math.max(...plans.map(({ warmUps }) => warmUps)); round < samples; round++) {
+        for (const { plan, side, generator } of turns)
+          if (round >= -plan.warmUps) await takeSample(plan, side, generator, round >= 0, say)
         if (round >= 0) await between()
       }
-      if (plan.evenSeconds > 0) await takeEvenStretches(plan, sides, generator, folder, say)
+      await takeEvenStretches(
+        turns.filter(({ plan }) => plan.evenSeconds > 0),
+        folder,
+        say,
+      )
     })
     const reports: SideReport[] = []
-    for (const side of sides) reports.push(await endSide(side))
+    for (const { side } of turns) reports.push(await endSide(side))
     return reports
   } finally {
-    for (const { ingest } of sides) await ingest.close()
-    await generator.close()
+    for (const { side } of turns) await side.ingest.close()
+    for (const generator of generators.values()) await generator.close()
   }
+}
+
+async function openGenerator(plan: IngestPlan): Promise<LoadProcess> {
+  const { workload, seed, cores, isPackedAhead, requests, samples, warmUps } = plan
+  const generator = new LoadProcess({ workload, seed, projectApiKey }, cores.generator)
+  await generator.prepare(isPackedAhead ? requests * (samples + warmUps) : 0)
+  return generator
 }
 
 /** Launches a server; close `ingest` in any case. */
@@ -158,44 +196,40 @@ export async function takeSample(
 
 /** In turn, the disk by itself before and after each, until every side has enough or too many were taken. */
 async function takeEvenStretches(
-  plan: IngestPlan,
-  sides: readonly Side[],
-  generator: LoadProcess,
+  turns: readonly Turn[],
   folder: string,
   say: (line: string) => void,
 ): Promise<void> {
   const file = join(folder, 'disk-alone')
-  const disk = async (side: Side): Promise<DiskLatency> => {
-    const requestBytes = Math.ceil(
-      middle(side.samples, ({ journalBytes, requests }) => journalBytes / requests),
-    )
-    const load = { file, requestsPerSecond: evenRate(side), seconds: diskSeconds, requestBytes }
-    return await timeDiskAlone(load, plan.cores.server)
-  }
-  for (let turn = 0; turn < plan.evenWarmUps; turn++)
-    for (const side of sides) await evenStretch(plan, side, generator, (line) => say(`${line}, to warm up`))
+  for (let round = 0; turns.some(({ plan }) => round < plan.evenWarmUps); round++)
+    for (const turn of turns) await evenStretch(turn, (line) => say(`${line}, to warm up`))
   let before: DiskLatency | null = null
-  const isEnough = ({ evenStretches }: Side): boolean =>
-    evenStretches.filter((one) => isDiskQuiet(one.disk)).length >= plan.evenStretches
-  for (let turn = 0; turn < plan.evenTriesMax && !sides.every(isEnough); turn++) {
-    for (const side of sides) {
-      before ??= await disk(side)
-      const stretch = await evenStretch(plan, side, generator, say)
-      const after = await disk(side)
-      side.evenStretches.push({ stretch, disk: { before, after } })
+  for (let round = 0; turns.some((turn) => round < turn.plan.evenTriesMax && !isEnough(turn)); round++) {
+    for (const turn of turns) {
+      before ??= await diskAlone(turn, file)
+      const stretch = await evenStretch(turn, say)
+      const after = await diskAlone(turn, file)
+      turn.side.evenStretches.push({ stretch, disk: { before, after } })
       say(`the disk alone: p99 ${before.p99.toFixed(1)} before, ${after.p99.toFixed(1)} ms after`)
       before = after
     }
   }
 }
 
+function isEnough({ plan, side }: Turn): boolean {
+  return side.evenStretches.filter(({ disk }) => isDiskQuiet(disk)).length >= plan.evenStretches
+}
+
+async function diskAlone({ plan, side }: Turn, file: string): Promise<DiskLatency> {
+  const bytes = middle(side.samples, ({ journalBytes, requests }) => journalBytes / requests)
+  const requestBytes = Math.ceil(bytes)
+  const load = { file, requestsPerSecond: evenRate(side), seconds: diskSeconds, requestBytes }
+  return await timeDiskAlone(load, plan.cores.server)
+}
+
 /** Sends at half the rate that the samples found. */
-async function evenStretch(
-  { evenSeconds, connections, isPackedAhead }: IngestPlan,
-  side: Side,
-  generator: LoadProcess,
-  say: (line: string) => void,
-): Promise<Stretch> {
+async function evenStretch({ plan, side, generator }: Turn, say: (line: string) => void): Promise<Stretch> {
+  const { evenSeconds, connections, isPackedAhead } = plan
   const requestsPerSecond = evenRate(side)
   const count = Math.max(1, Math.round(requestsPerSecond * evenSeconds))
   if (isPackedAhead) await generator.prepare(count, side.ingest.sentCount)

@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import { decide } from './decide.ts'
 import { curveNames, growth, measureCurve } from './growth.ts'
-import { type Spread, spreadOf } from './ingest-figures.ts'
-import { type IngestPlan, planOf, runIngest, type SideReport } from './ingest-run.ts'
+import { queryableRate, spreadOf } from './ingest-figures.ts'
+import { type IngestPlan, planOf, runIngest, runInTurn, type SideReport } from './ingest-run.ts'
 import { runLimit } from './limit.ts'
 import { mixed } from './mixed.ts'
 import { comparePeers, type PeerFigure, peers } from './peer-comparison.ts'
@@ -20,8 +20,6 @@ export interface PartContext extends Context {
   readonly isQuick: boolean
   /** Stages as an earlier part measured them. */
   readonly stages: Readonly<Record<string, number>>
-  /** What W3 loads a second, for the workloads that are held against it. Null when it did not run before. */
-  readonly queryableOfW3: number | null
 }
 
 /** Workloads that are loaded by the thousand or in large bodies need fewer samples, and no even stretch. */
@@ -77,6 +75,7 @@ async function takeIngest(name: string, context: PartContext): Promise<PartFindi
   const { isQuick, folder, options, say } = context
   const plan: IngestPlan = { ...planOf(name, isQuick), cores: parseCores(options.cores ?? '') }
   const own = { ...plan, ...ingestParts[name], ...(isQuick ? { samples: name === 'w4' ? 1 : 2 } : {}) }
+  if (name === 'w8' || name === 'w9') return await takeBesideW3(name, own, context)
   if (name !== 'w3') {
     const [report] = await runIngest(own, folder, say)
     return findingsOf(report!, ingestFigures(name, report!, context)) // there is one checkout
@@ -85,6 +84,21 @@ async function takeIngest(name: string, context: PartContext): Promise<PartFindi
   const bound = rateBound(name, server, context.stages, 'queryable')
   const figures = [...ingestFigures(name, server, context), { id: 'limit', ...ratio, bound }]
   return { ...findingsOf(server, figures), broken }
+}
+
+/** In turn with W3, in samples of as many requests. */
+async function takeBesideW3(name: string, plan: IngestPlan, context: PartContext): Promise<PartFindings> {
+  const plans = [plan, { ...plan, workload: 'w3' }]
+  const [own, w3] = await runInTurn(
+    plans.map((one) => ({ plan: one, checkout: null })),
+    context.folder,
+    context.say,
+  )
+  const [rates, ratesOfW3] = [own!, w3!].map(({ samples }) => samples.map(queryableRate)) // two servers took turns
+  const ratios = rates!.map((rate, index) => rate / ratesOfW3![index]!)
+  const bound = rateBound(name, own!, context.stages, 'queryable')
+  const { broken, ...findings } = findingsOf(own!, [{ id: name, ...spreadOf(ratios), bound }])
+  return { ...findings, broken: [...broken, ...w3!.broken] }
 }
 
 function findingsOf({ figures: all, broken }: SideReport, figures: readonly SuiteFigure[]): PartFindings {
@@ -99,13 +113,9 @@ function findingsOf({ figures: all, broken }: SideReport, figures: readonly Suit
 
 function ingestFigures(name: string, report: SideReport, context: PartContext): SuiteFigure[] {
   const { figures } = report
-  const { stages, queryableOfW3 } = context
+  const { stages } = context
   const acked = rateBound(name, report, stages, 'acked')
   const queryable = rateBound(name, report, stages, 'queryable')
-  if (name === 'w8' || name === 'w9') {
-    if (queryableOfW3 === null) return []
-    return [{ id: name, ...over(figures.queryablePerSecond, queryableOfW3), bound: queryable }]
-  }
   if (name === 'w4' || name === 'w4-plain') {
     const memory = name === 'w4' ? 'bodies as sent' : 'bodies as sent, which are their text'
     const bound = `${memory}, records on their way to disk, DuckDB's transaction and its columns`
@@ -201,8 +211,4 @@ function p99Of(text: string): number {
 
 function exactly(id: string, value: number, bound: string): SuiteFigure {
   return { id, ...spreadOf([value]), bound }
-}
-
-function over({ median, min, max }: Spread, by: number): Spread {
-  return { median: median / by, min: min / by, max: max / by }
 }

@@ -40,20 +40,18 @@ export async function runSuite(
   const { run, say } = plan
   const core = parseCores(plan.options.cores ?? '').server
   let stages: PartFindings['stages'] = {}
-  let queryableOfW3: number | null = null
   let before = await examine(core)
   for (const name of plan.parts) {
     say(`${name} …`)
     const folder = join(plan.folder, name)
     mkdirSync(folder, { recursive: true })
-    const context: PartContext = { ...plan, folder, isQuick: run.isQuick, stages, queryableOfW3 }
+    const context: PartContext = { ...plan, folder, isQuick: run.isQuick, stages }
     // The other parts still have something to say.
     const findings: PartFindings = await measure(name, context).catch(unfinished)
     const after = await examine(core)
     const speed = before === null || after === null ? null : { before, after }
     if (findings.broken.length === 0) rmSync(folder, { recursive: true, force: true })
     if (name === 'stages') stages = findings.stages
-    queryableOfW3 ??= findings.figures.find(({ id }) => id === 'w3-queryable')?.median ?? null
     finished({ name, run, ...findings, speed })
     before = after
   }
