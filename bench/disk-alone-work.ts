@@ -14,7 +14,7 @@ const latencyMicrosMax = 600_000_000
 /** Of a group, or a request where that is more; a backlog takes several. */
 const groupBytesMax = 1 << 20
 
-// DiskAlone passes it as JSON.
+// disk-alone.ts passes it as JSON.
 console.log(JSON.stringify(commitEvenly(JSON.parse(process.argv[2] ?? '') as DiskLoad)))
 
 function commitEvenly({ file, requestsPerSecond, seconds, requestBytes }: DiskLoad): DiskLatency {

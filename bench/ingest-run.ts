@@ -122,8 +122,13 @@ export async function runInTurn(
   const generators = new Map<string, LoadProcess>()
   const turns: Turn[] = []
   try {
-    for (const plan of plans)
-      if (!generators.has(plan.workload)) generators.set(plan.workload, await openGenerator(plan))
+    for (const plan of plans) {
+      const { workload, seed, isPackedAhead, requests, warmUps } = plan
+      if (generators.has(workload)) continue
+      const generator = new LoadProcess({ workload, seed, projectApiKey }, cores.generator)
+      generators.set(workload, generator)
+      await generator.prepare(isPackedAhead ? requests * (samples + warmUps) : 0)
+    }
     say('the requests are packed')
     for (const [index, { plan, checkout }] of entries.entries()) {
       const side = openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index))
@@ -150,13 +155,6 @@ export async function runInTurn(
     for (const { side } of turns) await side.ingest.close()
     for (const generator of generators.values()) await generator.close()
   }
-}
-
-async function openGenerator(plan: IngestPlan): Promise<LoadProcess> {
-  const { workload, seed, cores, isPackedAhead, requests, samples, warmUps } = plan
-  const generator = new LoadProcess({ workload, seed, projectApiKey }, cores.generator)
-  await generator.prepare(isPackedAhead ? requests * (samples + warmUps) : 0)
-  return generator
 }
 
 /** Launches a server; close `ingest` in any case. */

@@ -34,9 +34,12 @@ export class Bag<T extends InBag> {
     this.#things[this.#size] = null
   }
 
-  /** Calls `call` with each; it may delete that one. */
+  /** Calls `call` with each. It may delete any: that one only, or others, of which some may then be visited twice. */
   visit(call: (thing: T) => void): void {
     // Backwards, so that what takes a deleted one's place has had its turn.
-    for (let place = this.#size - 1; place >= 0; place--) call(this.#things[place]!) // a place below the size is taken
+    for (let place = this.#size - 1; place >= 0; place--) {
+      const thing = this.#things[place]
+      if (thing !== null && thing !== undefined) call(thing)
+    }
   }
 }

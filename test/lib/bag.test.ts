@@ -43,3 +43,15 @@ t.test('each is visited once, though some are deleted when it is their turn', as
     )
   }
 })
+
+t.test('one may delete all others when it is its turn', async (t) => {
+  const bag = new Bag<{ name: string; place: number }>()
+  const things = ['a', 'b', 'c'].map(thing)
+  for (const one of things) bag.add(one)
+  const visited: string[] = []
+  bag.visit(({ name }) => {
+    visited.push(name)
+    for (const one of things) bag.delete(one)
+  })
+  t.same([visited, bag.size], [['c'], 0])
+})
