@@ -59,7 +59,7 @@ export function figuresOf(
 ): IngestFigures {
   const spread = (of: (stretch: Stretch) => number): Spread => spreadOf(samples.map(of))
   const isEven = evenStretches.length > 0
-  const quiet = evenStretches.filter(({ disk }) => isDiskQuiet(disk))
+  const quiet = quietOf(evenStretches)
   const counted = quiet.length > 0 ? quiet : evenStretches
   const evenSpread = (of: (stretch: Stretch) => number): Spread =>
     spreadOf(counted.map(({ stretch }) => of(stretch)))
@@ -100,6 +100,11 @@ export function figuresOf(
     generatorShare: spread(({ generatorShare }) => generatorShare).max,
     overloaded: samples.reduce((sum, { overloaded }) => sum + overloaded, 0),
   }
+}
+
+/** Those whose disk was quiet around them. */
+export function quietOf(evenStretches: readonly EvenStretch[]): EvenStretch[] {
+  return evenStretches.filter(({ disk }) => isDiskQuiet(disk))
 }
 
 /** Events a second. */

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCorpus } from './corpus.ts'
-import { type DiskLatency, isDiskQuiet, timeDiskAlone } from './disk-alone.ts'
-import { type EvenStretch, figuresOf, type IngestFigures } from './ingest-figures.ts'
+import { type DiskLatency, timeDiskAlone } from './disk-alone.ts'
+import { type EvenStretch, figuresOf, type IngestFigures, quietOf } from './ingest-figures.ts'
 import { IngestSide, type SideOptions, type Stretch } from './ingest-side.ts'
 import { LoadProcess } from './load-process.ts'
 import { brokenLoad, type LoadVerdict } from './load-verdict.ts'
@@ -95,29 +95,23 @@ export async function runIngest(
   say: (line: string) => void,
   between: () => Promise<void> = async () => {},
 ): Promise<SideReport[]> {
-  const entries = plan.checkouts.map((checkout) => ({ plan, checkout }))
-  return await runInTurn(entries, folder, say, between)
+  return await runInTurn([plan], folder, say, between)
 }
 
 /** One server of several that take turns. */
-interface Entry {
+interface Turn {
   readonly plan: IngestPlan
-  readonly checkout: string | null
-}
-
-interface Turn extends Entry {
   readonly side: Side
   readonly generator: LoadProcess
 }
 
-/** The same of servers that may have workloads of their own, all on the cores of the first and with as many samples. */
+/** The same of plans with workloads of their own, all on the cores of the first and with as many samples. */
 export async function runInTurn(
-  entries: readonly Entry[],
+  plans: readonly IngestPlan[],
   folder: string,
   say: (line: string) => void,
   between: () => Promise<void> = async () => {},
 ): Promise<SideReport[]> {
-  const plans = entries.map(({ plan }) => plan)
   const { cores, samples } = plans[0]! // somebody takes turns
   const generators = new Map<string, LoadProcess>()
   const turns: Turn[] = []
@@ -130,9 +124,10 @@ export async function runInTurn(
       await generator.prepare(isPackedAhead ? requests * (samples + warmUps) : 0)
     }
     say('the requests are packed')
+    const entries = plans.flatMap((plan) => plan.checkouts.map((checkout) => ({ plan, checkout })))
     for (const [index, { plan, checkout }] of entries.entries()) {
       const side = openSide(plan, join(folder, `side-${index}`), checkout, 'AB'[index] ?? String(index))
-      turns.push({ plan, checkout, side, generator: generators.get(plan.workload)! }) // one for each workload
+      turns.push({ plan, side, generator: generators.get(plan.workload)! }) // one for each workload
     }
     for (const { side } of turns) await side.ingest.accepting()
     // This process asks servers how far they are: on their core it took a tenth of it while single events came evenly.
@@ -215,7 +210,7 @@ async function takeEvenStretches(
 }
 
 function isEnough({ plan, side }: Turn): boolean {
-  return side.evenStretches.filter(({ disk }) => isDiskQuiet(disk)).length >= plan.evenStretches
+  return quietOf(side.evenStretches).length >= plan.evenStretches
 }
 
 async function diskAlone({ plan, side }: Turn, file: string): Promise<DiskLatency> {

@@ -88,12 +88,7 @@ async function takeIngest(name: string, context: PartContext): Promise<PartFindi
 
 /** In turn with W3, in samples of as many requests. */
 async function takeBesideW3(name: string, plan: IngestPlan, context: PartContext): Promise<PartFindings> {
-  const plans = [plan, { ...plan, workload: 'w3' }]
-  const [own, w3] = await runInTurn(
-    plans.map((one) => ({ plan: one, checkout: null })),
-    context.folder,
-    context.say,
-  )
+  const [own, w3] = await runInTurn([plan, { ...plan, workload: 'w3' }], context.folder, context.say)
   const [rates, ratesOfW3] = [own!, w3!].map(({ samples }) => samples.map(queryableRate)) // two servers took turns
   const ratios = rates!.map((rate, index) => rate / ratesOfW3![index]!)
   const bound = rateBound(name, own!, context.stages, 'queryable')
