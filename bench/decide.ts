@@ -10,6 +10,7 @@ import { openPostgres } from '../src/postgres/pool.ts'
 import { silentLog as log } from '../test/support/postgres.ts'
 import { cpuSeconds } from './cpu.ts'
 import { FlagQuestions } from './flag-questions.ts'
+import { latencyOf } from './latency.ts'
 import { ClosedPacing, OpenPacing, type Pacing } from './pacing.ts'
 import { type Cores, coreSeconds, onCore, parseCores } from './pinned.ts'
 import { type LoopReport, runLoop } from './request-loop.ts'
@@ -107,9 +108,8 @@ async function measure(name: string, run: Run, outcome: MutableOutcome): Promise
   const { broken, slow } = wrong.describe(name)
   outcome.broken.push(...broken)
   outcome.slow.push(...slow)
-  const [p50, p99, max] = [50, 99, 100].map((share) =>
-    (latency.getValueAtPercentile(share) / 1000).toFixed(1),
-  )
+  const took = latencyOf(latency)
+  const [p50, p99, max] = [took.p50, took.p99, took.max].map((ms) => ms.toFixed(1))
   const micros = [median((one) => one.serverMicros), median((one) => one.postgresMicros)]
   outcome.rows.push(
     { name: `${name} answers/s`, value: perSecond.toFixed(0) },

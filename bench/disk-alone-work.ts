@@ -3,22 +3,21 @@
 //   node disk-alone-work.js '{"file":"/…/disk-alone","requestsPerSecond":8000,"seconds":6,"requestBytes":1200}'
 //
 // Requests are due at an even rate; those that are due are written together and synced, and answered then. Nothing
-// else is done, so no server that syncs before it answers does better on this disk. Prints DiskLatency as JSON.
+// else is done, so no server that syncs before it answers does better on this disk. Prints LatencyMs as JSON.
 
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { build } from 'hdr-histogram-js'
 import { machineMs } from './clock.ts'
-import type { DiskLatency, DiskLoad } from './disk-alone.ts'
+import type { DiskLoad } from './disk-alone.ts'
+import { addLatency, type LatencyMs, latencyOf, openLatencies } from './latency.ts'
 
-const latencyMicrosMax = 600_000_000
 /** Of a group, or a request where that is more; a backlog takes several. */
 const groupBytesMax = 1 << 20
 
 // disk-alone.ts passes it as JSON.
 console.log(JSON.stringify(commitEvenly(JSON.parse(process.argv[2] ?? '') as DiskLoad)))
 
-function commitEvenly({ file, requestsPerSecond, seconds, requestBytes }: DiskLoad): DiskLatency {
-  const latency = build({ highestTrackableValue: latencyMicrosMax, numberOfSignificantValueDigits: 3 })
+function commitEvenly({ file, requestsPerSecond, seconds, requestBytes }: DiskLoad): LatencyMs {
+  const latencies = openLatencies()
   const bytes = Buffer.alloc(Math.max(groupBytesMax, requestBytes), 'x')
   const groupMax = Math.floor(bytes.length / requestBytes)
   const count = Math.round(requestsPerSecond * seconds)
@@ -32,12 +31,11 @@ function commitEvenly({ file, requestsPerSecond, seconds, requestBytes }: DiskLo
     writeSync(descriptor, bytes, 0, (end - answered) * requestBytes)
     fdatasyncSync(descriptor)
     const nowMs = machineMs()
-    for (; answered < end; answered++) latency.recordValue(Math.round((nowMs - dueMs(answered)) * 1000))
+    for (; answered < end; answered++) addLatency(latencies, nowMs - dueMs(answered))
   }
   closeSync(descriptor)
   rmSync(file)
-  const ms = (percentile: number): number => latency.getValueAtPercentile(percentile) / 1000
-  return { p50: ms(50), p99: ms(99), max: ms(100) }
+  return latencyOf(latencies)
 }
 
 function waitUntil(ms: number): void {

@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { LatencyMs } from './latency.ts'
 import { pinned } from './pinned.ts'
 
 /** A disk whose own p99 is above this says nothing about a server's. A quiet one has 2 to 4 ms. */
@@ -19,17 +20,10 @@ export interface DiskLoad {
   readonly requestBytes: number
 }
 
-/** From the moment a request was due until it was on disk, ms. */
-export interface DiskLatency {
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
-}
-
 /** Of the seconds before a stretch and of those after it. */
 export interface DiskAround {
-  readonly before: DiskLatency
-  readonly after: DiskLatency
+  readonly before: LatencyMs
+  readonly after: LatencyMs
 }
 
 /** Whether what was measured in between may be the server's own. */
@@ -37,10 +31,11 @@ export function isDiskQuiet({ before, after }: DiskAround): boolean {
   return before.p99 <= quietP99Ms && after.p99 <= quietP99Ms
 }
 
-export async function timeDiskAlone(load: DiskLoad, core: number | null): Promise<DiskLatency> {
+/** From the moment a request was due until it was on disk. */
+export async function timeDiskAlone(load: DiskLoad, core: number | null): Promise<LatencyMs> {
   const script = fileURLToPath(new URL('./disk-alone-work.js', import.meta.url))
   const [command, ...args] = pinned(core, [process.execPath, script, JSON.stringify(load)])
   const { stdout } = await promisify(execFile)(command!, args)
   // The script prints nothing else.
-  return JSON.parse(stdout) as DiskLatency
+  return JSON.parse(stdout) as LatencyMs
 }

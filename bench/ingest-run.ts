@@ -3,9 +3,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCorpus } from './corpus.ts'
-import { type DiskLatency, timeDiskAlone } from './disk-alone.ts'
+import { timeDiskAlone } from './disk-alone.ts'
 import { type EvenStretch, figuresOf, type IngestFigures, quietOf } from './ingest-figures.ts'
 import { IngestSide, type SideOptions, type Stretch } from './ingest-side.ts'
+import type { LatencyMs } from './latency.ts'
 import { LoadProcess } from './load-process.ts'
 import { brokenLoad, type LoadVerdict } from './load-verdict.ts'
 import { type Cores, onCore, parseCores } from './pinned.ts'
@@ -196,7 +197,7 @@ async function takeEvenStretches(
   const file = join(folder, 'disk-alone')
   for (let round = 0; turns.some(({ plan }) => round < plan.evenWarmUps); round++)
     for (const turn of turns) await evenStretch(turn, (line) => say(`${line}, to warm up`))
-  let before: DiskLatency | null = null
+  let before: LatencyMs | null = null
   for (let round = 0; turns.some((turn) => round < turn.plan.evenTriesMax && !isEnough(turn)); round++) {
     for (const turn of turns) {
       before ??= await diskAlone(turn, file)
@@ -213,7 +214,7 @@ function isEnough({ plan, side }: Turn): boolean {
   return quietOf(side.evenStretches).length >= plan.evenStretches
 }
 
-async function diskAlone({ plan, side }: Turn, file: string): Promise<DiskLatency> {
+async function diskAlone({ plan, side }: Turn, file: string): Promise<LatencyMs> {
   const bytes = middle(side.samples, ({ journalBytes, requests }) => journalBytes / requests)
   const requestBytes = Math.ceil(bytes)
   const load = { file, requestsPerSecond: evenRate(side), seconds: diskSeconds, requestBytes }

@@ -3,6 +3,7 @@
 // a time.
 
 import { createCorpus } from './corpus.ts'
+import { type LatencyMs, latencyOf } from './latency.ts'
 import { ClosedPacing, OpenPacing } from './pacing.ts'
 import { RequestBytes } from './request-bytes.ts'
 import { type LoopReport, runLoop } from './request-loop.ts'
@@ -31,12 +32,7 @@ export type GeneratorCommand =
 export interface LoadReport {
   readonly startMs: number
   readonly endMs: number
-  readonly latencyMs: {
-    readonly p50: number
-    readonly p90: number
-    readonly p99: number
-    readonly max: number
-  }
+  readonly latencyMs: LatencyMs
   readonly overloaded: number
   /** Requests that were answered otherwise than 200, by number; null: not at all. */
   readonly failures: readonly (readonly [number: number, status: number | null])[]
@@ -86,8 +82,7 @@ export class LoadGenerator {
 }
 
 function describeLoop({ startMs, endMs, latency, overloaded }: LoopReport) {
-  const ms = (percentile: number): number => latency.getValueAtPercentile(percentile) / 1000
-  return { startMs, endMs, overloaded, latencyMs: { p50: ms(50), p90: ms(90), p99: ms(99), max: ms(100) } }
+  return { startMs, endMs, overloaded, latencyMs: latencyOf(latency) }
 }
 
 if (process.send !== undefined) {

@@ -11,6 +11,7 @@ import { machineMs } from './clock.ts'
 import { createCorpus } from './corpus.ts'
 import { cpuSeconds } from './cpu.ts'
 import { FlagQuestions } from './flag-questions.ts'
+import { latencyOf } from './latency.ts'
 import { ClosedPacing, OpenPacing, type Pacing } from './pacing.ts'
 import { onCore, parseCores } from './pinned.ts'
 import { RequestBytes } from './request-bytes.ts'
@@ -200,14 +201,15 @@ function outcomeOf(
   const slow: string[] = []
   for (const kind of ['decide', 'batches', 'management'] as const) {
     const { latency } = loops[kind]
-    const at = (share: number): string => (latency.getValueAtPercentile(share) / 1000).toFixed(1)
-    const value = `p50 ${at(50)}, p99 ${at(99)}, max ${at(100)} ms (${latency.totalCount} answers)`
+    const took = latencyOf(latency)
+    const [p50, p99, max] = [took.p50, took.p99, took.max].map((ms) => ms.toFixed(1))
+    const value = `p50 ${p50}, p99 ${p99}, max ${max} ms (${latency.totalCount} answers)`
     rows.push({ name: kind, value })
     const faults = wrong[kind].describe(kind)
     broken.push(...faults.broken)
     slow.push(...faults.slow)
   }
-  const p99Ms = loops.decide.latency.getValueAtPercentile(99) / 1000
+  const p99Ms = latencyOf(loops.decide.latency).p99
   if (p99Ms > decideMsMax) slow.push(`decide p99 is ${p99Ms.toFixed(1)} ms, not ${decideMsMax}`)
   return { rows, broken, slow }
 }

@@ -4,10 +4,11 @@
 //   const requests = { port, connections: 64, count: 5000, bytesOf, answered }
 //   const report = await runLoop(new OpenPacing(0, 5000, 1000), requests)
 
-import { build, type Histogram } from 'hdr-histogram-js'
+import type { Histogram } from 'hdr-histogram-js'
 import { machineMs } from './clock.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { HttpConnection } from './http-connection.ts'
+import { addLatency, openLatencies } from './latency.ts'
 import type { Due, Pacing } from './pacing.ts'
 
 export interface LoopRequests {
@@ -31,7 +32,6 @@ export interface LoopReport {
   readonly overloaded: number
 }
 
-const latencyMicrosMax = 600_000_000
 const overloadedMax = 100_000
 /** A server that answers nothing for so long has stopped. */
 const silenceMsMax = 120_000
@@ -50,7 +50,7 @@ class RequestLoop {
   readonly #pool: ConnectionPool
   readonly #pacing: Pacing
   readonly #requests: LoopRequests
-  readonly #latency = build({ highestTrackableValue: latencyMicrosMax, numberOfSignificantValueDigits: 3 })
+  readonly #latency = openLatencies()
   readonly #startMs = machineMs()
   readonly #wake = (): void => this.#fill()
   #answerMs = this.#startMs
@@ -107,7 +107,7 @@ class RequestLoop {
       if (status === 503 && this.#pacing.overloaded(due.number, this.#wake)) {
         if (++this.#overloaded > overloadedMax) this.#finish(new Error('the server is overloaded for good'))
       } else {
-        this.#latency.recordValue(Math.min(latencyMicrosMax, Math.round((this.#answerMs - due.dueMs) * 1000)))
+        addLatency(this.#latency, this.#answerMs - due.dueMs)
         this.#requests.answered(due.number, status, body)
         if (++this.#ended === this.#requests.count) this.#finish(null)
       }

@@ -12,7 +12,7 @@ function stretch(acked: Duration, queryable: Duration, settled: Duration, p99 = 
 /** At an even rate, between seconds of the disk alone with those p99. */
 function even(p99: number, beforeP99: number, afterP99: number): EvenStretch {
   const one = duration(1, 1)
-  const disk = (ownP99: number) => ({ p50: 1, p99: ownP99, max: 100 })
+  const disk = (ownP99: number) => ({ p50: 1, p90: 1, p99: ownP99, max: 100 })
   return { stretch: stretch(one, one, one, p99), disk: { before: disk(beforeP99), after: disk(afterP99) } }
 }
 
