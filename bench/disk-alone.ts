@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { LatencyMs } from './latency.ts'
 import { pinned } from './pinned.ts'
 
-/** A disk whose own p99 is above this says nothing about a server's. A quiet one has 2 to 4 ms. */
+/** A disk whose own p99 is above this says nothing about a server's. A quiet one has 1 to 2 ms. */
 const quietP99Ms = 5
 
 export interface DiskLoad {

@@ -11,9 +11,11 @@ import {
   bodyBytesMax,
   checksumOn,
   duplicateBytes,
+  eventCountMax,
   FrameFlag,
   frameBytes,
   frameHeaderBytes,
+  groupOffsetMax,
   headerChecksum,
   kindCodes,
   writeFrameHeader,
@@ -36,6 +38,7 @@ export function chainBytesMax(chain: readonly JournalPart[]): number {
   for (const part of chain) {
     const partBytes = partBytesMax(part)
     assert(partBytes <= bodyBytesMax, `a part takes at most ${formatBytes(bodyBytesMax)}`)
+    assert(part.eventCount <= eventCountMax, `a part has at most ${eventCountMax} events`)
     bytes += partBytes
   }
   return bytes
@@ -123,8 +126,18 @@ export class FrameGroup {
     if (tag !== null) bodyBytes += tagBytes
 
     const header = this.#used
+    assert(this.#bytes < groupOffsetMax, 'a frame starts less than 128 MiB behind the start of its group')
     this.#used += frameHeaderBytes
-    writeFrameHeader(this.#view, header, bodyBytes, position, codeOf[part.kind], flags, eventCount)
+    writeFrameHeader(
+      this.#view,
+      header,
+      bodyBytes,
+      position,
+      codeOf[part.kind],
+      flags,
+      eventCount,
+      this.#bytes,
+    )
     let checksum = headerChecksum(this.#staging, header, salt)
     if (hasKeys && keys !== null)
       checksum = this.#put(new Uint8Array(keys.buffer, keys.byteOffset, eventCount * 8), checksum)

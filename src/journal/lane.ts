@@ -176,7 +176,7 @@ export class LaneWriter {
     const acks: number[] = []
     const chainCount = this.#fillGroup(active, acks)
     const startedMs = this.#clock.monotonicMs()
-    active.write(group.buffers(), start)
+    active.write(group.buffers(), group.bytes, start)
     group.releaseBodies()
     this.#commitMsTotal += this.#clock.monotonicMs() - startedMs
     this.#commitCount++

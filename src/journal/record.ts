@@ -7,8 +7,9 @@
 //    8  u64  position: a record that was written to the wrong place, or twice, is not valid there
 //   16  u8   kind (events 1, command 2, seal 3)
 //   17  u8   flags (FrameFlag)
-//   18  u16  0
-//   20  u32  event count
+//   18  u16  low bits of where the frame starts in its group commit, in units of 8 bytes
+//   20  u24  event count
+//   23  u8   high bits of where it starts
 //   24  body: dedup keys      8 bytes an event, present with FrameFlag.keys
 //             duplicates      one bit an event, padded to 8 bytes, present with FrameFlag.duplicates
 //             tag             16 bytes that speak for the payload (payload-tag.ts), present with FrameFlag.tagged
@@ -17,7 +18,8 @@
 //
 // A seal is a frame without body: the clean end of a segment. Before it, seals with a body of zeros take the place of
 // what recovery has cut, so that its positions are not used again. A chain is a run of frames that all but the last
-// carry FrameFlag.chainGoesOn. In segments of format version 1 no frame is tagged.
+// carry FrameFlag.chainGoesOn. In segments of format version 1 no frame is tagged, and before version 3 every frame
+// says that it starts its group.
 
 import { crc32 } from 'node:zlib'
 import { alignTo8 } from '../lib/bytes.ts'
@@ -29,6 +31,9 @@ const MiB = 1024 * 1024
 export const frameHeaderBytes = 24
 /** A longer length in a header is damage; it bounds what a reader allocates. */
 export const bodyBytesMax = 64 * MiB
+export const eventCountMax = 2 ** 24 - 1
+/** A frame starts before this in its group: 24 bits of units of 8. */
+export const groupOffsetMax = 2 ** 27
 
 /** Bits of a frame's flag byte. */
 export const FrameFlag = { keys: 1, duplicates: 2, chainGoesOn: 4, tagged: 8 } as const
@@ -38,6 +43,8 @@ type KindCode = (typeof kindCodes)[keyof typeof kindCodes]
 
 /** A record with what only the journal itself reads. */
 export interface RecordFrame extends JournalRecord {
+  /** Where the group commit begins that the frame was written with: what is before was on disk already. */
+  readonly groupStart: Position
   /** Two words an event, both 0 for an event without a key; null when no event has one. */
   readonly dedupKeys: Uint32Array | null
   readonly chainGoesOn: boolean
@@ -46,6 +53,7 @@ export interface RecordFrame extends JournalRecord {
 export interface SealFrame {
   readonly kind: 'seal'
   readonly position: Position
+  readonly groupStart: Position
   readonly end: Position
 }
 
@@ -61,7 +69,7 @@ export function frameBytes(bodyBytes: number): number {
   return alignTo8(frameHeaderBytes + bodyBytes)
 }
 
-/** Writes a frame's header at `at`, all but the checksum. */
+/** Writes a frame's header at `at`, all but the checksum; `groupOffset` is how far in its group it starts. */
 export function writeFrameHeader(
   view: DataView,
   at: number,
@@ -70,14 +78,16 @@ export function writeFrameHeader(
   kind: KindCode,
   flags: number,
   eventCount: number,
+  groupOffset: number,
 ): void {
   view.setUint32(at + 4, bodyBytes, true)
   view.setUint32(at + 8, position >>> 0, true)
   view.setUint32(at + 12, Math.floor(position / 0x1_0000_0000), true)
   view.setUint8(at + 16, kind)
   view.setUint8(at + 17, flags)
-  view.setUint16(at + 18, 0, true)
-  view.setUint32(at + 20, eventCount, true)
+  const groupUnits = groupOffset / 8
+  view.setUint16(at + 18, groupUnits & 0xffff, true)
+  view.setUint32(at + 20, eventCount | ((groupUnits >>> 16) << 24), true)
 }
 
 /**
@@ -97,7 +107,7 @@ export function headerChecksum(bytes: Uint8Array, at: number, salt: number): num
 export function encodeSeal(position: number, salt: number, size = frameHeaderBytes): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   const view = new DataView(bytes.buffer)
-  writeFrameHeader(view, 0, size - frameHeaderBytes, position, kindCodes.seal, 0, 0)
+  writeFrameHeader(view, 0, size - frameHeaderBytes, position, kindCodes.seal, 0, 0, 0)
   const checksum = headerChecksum(bytes, 0, salt)
   view.setUint32(0, checksumOn(bytes.subarray(frameHeaderBytes), checksum), true)
   return bytes
@@ -152,14 +162,16 @@ export function readFrame(bytes: Uint8Array, view: DataView, at: number): Frame 
   const bodyBytes = view.getUint32(at + 4, true)
   const end = (position + frameBytes(bodyBytes)) as Position
   const kind = view.getUint8(at + 16)
-  if (kind === kindCodes.seal) return { kind: 'seal', position, end }
+  const groupStart = (position - groupOffsetAt(view, at)) as Position
+  if (kind === kindCodes.seal) return { kind: 'seal', position, end, groupStart }
   const flags = view.getUint8(at + 17)
-  const eventCount = view.getUint32(at + 20, true)
+  const eventCount = eventCountAt(view, at)
   const body = at + frameHeaderBytes
   const keyBytes = flags & FrameFlag.keys ? eventCount * 8 : 0
   return {
     position,
     end,
+    groupStart,
     kind: kind === kindCodes.events ? 'events' : ('command' satisfies RecordKind),
     eventCount,
     dedupKeys: keyBytes ? new Uint32Array(bytes.buffer, bytes.byteOffset + body, eventCount * 2) : null,
@@ -172,10 +184,18 @@ export function readFrame(bytes: Uint8Array, view: DataView, at: number): Frame 
   }
 }
 
+function eventCountAt(view: DataView, at: number): number {
+  return view.getUint32(at + 20, true) & eventCountMax
+}
+
+function groupOffsetAt(view: DataView, at: number): number {
+  return (view.getUint16(at + 18, true) | (view.getUint8(at + 23) << 16)) * 8
+}
+
 /** Where the payload starts in the body of the frame whose header is at `at`. */
 function payloadOffset(view: DataView, at: number): number {
   const flags = view.getUint8(at + 17)
-  const eventCount = view.getUint32(at + 20, true)
+  const eventCount = eventCountAt(view, at)
   let offset = flags & FrameFlag.keys ? eventCount * 8 : 0
   if (flags & FrameFlag.duplicates) offset += duplicateBytes(eventCount)
   if (flags & FrameFlag.tagged) offset += tagBytes

@@ -10,14 +10,18 @@
 //   corruption    a valid frame follows. The stretch may have been acknowledged: it is copied to the quarantine folder
 //                 and stays where it is, readers report it as a gap and go on behind it. Damage in segments before
 //                 the last is found by readers, who do the same.
+//                 Within the last group commit it is a torn tail too where a sector of it is zeros: a power cut leaves
+//                 sectors of a group unwritten, any of them, and what stood there before are zeros (active-segment.ts).
 //   half a chain  parts at the end whose last part is missing were never acknowledged: they are cut.
 //
 // What is cut keeps its positions: seals fill its place. A tail that was acknowledged after all and damaged at rest
 // cannot be told from a torn one, and a consumer that has read it must not find other records behind its offset.
+// Nor can damage at rest in the last group be told where the record itself holds a sector of zeros: what follows it
+// there is cut with it.
 //
-// On a file system that writes one file's bytes in any order, a power cut can leave damage inside what was never
-// acknowledged. It looks like corruption and is treated as such: a false alarm rather than a loss. (ext4 in its default
-// mode lengthens a file only after its bytes are there.)
+// On a file system that shows what stood on the disk before a file was lengthened over it, a power cut can leave damage
+// that is not zeros inside what was never acknowledged. It looks like corruption and is treated as such: a false alarm
+// rather than a loss. (Of ext4's modes, only data=writeback may.)
 //
 // A segment whose header is damaged stays as one gap; positions go on behind it, so that none is used twice.
 
@@ -30,7 +34,7 @@ import { type Disk, writeAll } from './disk.ts'
 import type { Position } from './journal.ts'
 import { eachNewKey, keysOfSegment, readSidecar, sidecarPath, tryWriteSidecar } from './key-sidecar.ts'
 import type { LaneOptions } from './lane-options.ts'
-import { copyBytesOf, quarantine } from './quarantine.ts'
+import { copyBytesOf, quarantine, type Stretch } from './quarantine.ts'
 import { encodeSeal, frameHeaderBytes } from './record.ts'
 import { SealedSegments, type StoredSegment, type StoredSidecar } from './sealed-segments.ts'
 import {
@@ -53,6 +57,8 @@ export interface RecoveredLane {
 
 const scanWindowBytes = 4 * 1024 * 1024
 const fillBytesMax = 1024 * 1024
+/** What a disk writes whole or not at all. */
+const sectorBytes = 512
 
 /**
  * Recovers the lane in `options.dir`.
@@ -107,7 +113,9 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   const { base } = header
   const end = findValidEnd(disk, options, fd, header)
   const cutBytes = disk.sizeOf(fd) - segmentHeaderBytes - (end - base)
-  if (cutBytes > 0) log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes })
+  const writtenBytes = countWritten(disk, fd, segmentHeaderBytes + end - base, cutBytes)
+  if (writtenBytes > 0)
+    log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes: writtenBytes })
   // A segment that lost its seal to damage has a sidecar, with keys of events that may have been cut.
   if (disk.list(dir).includes(basename(sidecarPath(dir, base)))) disk.unlink(sidecarPath(dir, base))
   const sealAt = cutBytes < frameHeaderBytes ? end : end + alignTo8(cutBytes)
@@ -115,7 +123,7 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   if (sealAt === base) return segmentHeaderBytes
   const copy = createSegment(disk, dir, header, (to) => {
     copyBytesOf(disk, fd, segmentHeaderBytes, to, segmentHeaderBytes, end - base)
-    for (const seal of seals(end, sealAt, header.salt)) {
+    for (const seal of seals(end, end + alignTo8(writtenBytes), sealAt, header.salt)) {
       const offset = segmentHeaderBytes + seal.position - base
       writeAll(disk, to, [seal.bytes], offset, fillBytesMax, () => {})
     }
@@ -125,10 +133,14 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   return segmentHeaderBytes + sealAt - base + frameHeaderBytes
 }
 
-/** Seals that fill everything from `from` up to `sealAt`, and the one that stands there. */
-function* seals(from: number, sealAt: number, salt: number) {
+/**
+ * Seals that fill everything from `from` up to `sealAt`, and the one that stands there. None reaches over `writtenEnd`
+ * where it can be avoided: a consumer that has read a tail which was damaged since goes on there.
+ */
+function* seals(from: number, writtenEnd: number, sealAt: number, salt: number) {
   for (let position = from; position < sealAt; ) {
-    const left = sealAt - position
+    const isRoom = writtenEnd - position >= frameHeaderBytes && sealAt - writtenEnd >= frameHeaderBytes
+    const left = (isRoom ? writtenEnd : sealAt) - position
     // Never leaves a rest that is too short for a frame.
     const size = left <= fillBytesMax ? left : Math.min(fillBytesMax, left - frameHeaderBytes)
     yield { position, bytes: encodeSeal(position, salt, size) }
@@ -140,19 +152,58 @@ function* seals(from: number, sealAt: number, salt: number) {
 /** Walks an unsealed segment to the end of what counts, setting aside what is damaged before it. */
 function findValidEnd(disk: Disk, options: LaneOptions, fd: number, header: SegmentHeader): Position {
   const { lane } = options
-  const limit = header.base + Math.max(0, disk.sizeOf(fd) - segmentHeaderBytes)
-  const walker = new SegmentWalker(disk, fd, header, header.base, limit, scanWindowBytes)
-  let end = header.base
+  const { base } = header
+  const limit = base + Math.max(0, disk.sizeOf(fd) - segmentHeaderBytes)
+  const walker = new SegmentWalker(disk, fd, header, base, limit, scanWindowBytes)
+  let end = base
+  let lastGroup = base
+  /** With the end of what is whole before each. */
+  const damages: (Stretch & { readonly endBefore: Position })[] = []
   for (let step = walker.next(); step.kind !== 'end'; step = walker.next()) {
     if (step.kind === 'frame') {
+      lastGroup = step.frame.groupStart
       // A seal that is not at the end of the file belongs to a segment that was damaged behind it.
       if (step.frame.kind !== 'seal' && !step.frame.chainGoesOn) end = step.frame.end
     } else if (step.isFollowed) {
-      quarantine(disk, options, { lane, position: step.position, end: step.end }, fd, header.base)
+      damages.push({ lane, position: step.position, end: step.end, endBefore: end })
       end = step.end
     }
   }
+  for (const damage of damages) {
+    if (damage.position >= lastGroup && isPartlyUnwritten(disk, fd, base, damage)) return damage.endBefore
+    quarantine(disk, options, damage, fd, base)
+  }
   return end
+}
+
+/** True when a sector is still zeros as far as the stretch goes in it; its end is in a sector that was written. */
+function isPartlyUnwritten(disk: Disk, fd: number, base: Position, { position, end }: Stretch): boolean {
+  let offset = segmentHeaderBytes + position - base
+  const writtenOffset = sectorAt(segmentHeaderBytes + end - base)
+  while (offset < writtenOffset) {
+    const sectorEnd = sectorAt(offset) + sectorBytes
+    if (countWritten(disk, fd, offset, sectorEnd - offset) === 0) return true
+    offset = sectorEnd
+  }
+  return false
+}
+
+function sectorAt(offset: number): number {
+  return offset - (offset % sectorBytes)
+}
+
+/** How many of `size` bytes from `offset` on there are up to the last that is not zero. */
+function countWritten(disk: Disk, fd: number, offset: number, size: number): number {
+  const window = new Uint8Array(Math.min(size, scanWindowBytes))
+  let written = 0
+  for (let done = 0; done < size; ) {
+    const count = disk.read(fd, window.subarray(0, Math.min(window.byteLength, size - done)), offset + done)
+    if (count === 0) break
+    const last = window.subarray(0, count).findLastIndex((byte) => byte !== 0)
+    if (last >= 0) written = done + last + 1
+    done += count
+  }
+  return written
 }
 
 /** Fills the window from the newest sidecars; makes those that are missing or damaged from their segments. */

@@ -5,7 +5,7 @@
 // Header (little endian):
 //
 //    0  8 bytes   magic "SPATEJNL"
-//    8  u16       format version, 2; in version 1, which is read as well, no frame is tagged
+//    8  u16       format version, 3; what frames of versions 1 and 2, which are read as well, leave out: record.ts
 //   10  u16       header bytes, 64
 //   12  u32       0
 //   16  16 bytes  epoch: the lineage this segment belongs to
@@ -28,7 +28,7 @@ import type { Position } from './journal.ts'
 import { checkFrame, frameHeaderBytes, kindCodes } from './record.ts'
 
 export const segmentHeaderBytes = 64
-const formatVersion = 2
+const formatVersion = 3
 const formatVersionOldest = 1
 const magic = Buffer.from('SPATEJNL', 'latin1')
 

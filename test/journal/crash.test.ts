@@ -15,6 +15,14 @@ const options: Partial<LaneOptions> = {
   keepMs: Number.MAX_SAFE_INTEGER,
 }
 
+/** Groups over many sectors of the disk, most of them written over zeros. */
+const manySectors: Partial<LaneOptions> = {
+  ...options,
+  segmentBytes: 300_000,
+  syncBytesMax: 400_000,
+  keepBytes: 600_000,
+}
+
 interface History {
   /** Text of every part of every chain, in the order of the appends; the id of a chain is its index. */
   readonly chains: string[][]
@@ -25,7 +33,13 @@ interface History {
 }
 
 /** Appends chains for ever, in a way that depends on `random` only, until `disk` throws or `chainCount` is reached. */
-function work(world: LaneWorld, history: History, random: () => number, chainCount: number): void {
+function work(
+  world: LaneWorld,
+  history: History,
+  random: () => number,
+  chainCount: number,
+  fillerBytesMax = 90,
+): void {
   const { lane } = world
   const firstId = history.chains.length
   while (history.chains.length < firstId + chainCount) {
@@ -34,7 +48,7 @@ function work(world: LaneWorld, history: History, random: () => number, chainCou
       const id = history.chains.length
       const partCount = random() < 0.3 ? 2 + Math.floor(random() * 3) : 1
       const texts = Array.from({ length: partCount }, (_, index) => {
-        const filler = '#'.repeat(Math.floor(random() * 90))
+        const filler = '#'.repeat(Math.floor(random() * fillerBytesMax))
         return `${id}.${index}/${partCount}${filler}`
       })
       history.chains.push(texts)
@@ -90,42 +104,46 @@ function newHistory(): History {
 const openingCalls = 1
 
 /** How many calls the undisturbed workload makes. */
-function countCalls(seed: number): number {
+function countCalls(seed: number, laneOptions = options, fillerBytesMax?: number): number {
   const disk = new SimulatedDisk()
-  const world = openLane(disk, options)
-  work(world, newHistory(), seededRandom(seed), 40)
+  const world = openLane(disk, laneOptions)
+  work(world, newHistory(), seededRandom(seed), 40, fillerBytesMax)
   return disk.callCount
 }
 
-for (const [name, crash] of [
-  ['loses power', (disk: SimulatedDisk, seed: number) => disk.cutPower(seededRandom(seed))],
-  ['is killed', (disk: SimulatedDisk) => disk.killProcess()],
+const losesPower = (disk: SimulatedDisk, seed: number) => disk.cutPower(seededRandom(seed))
+const isKilled = (disk: SimulatedDisk) => disk.killProcess()
+
+for (const [name, crash, laneOptions, seeds, fillerBytesMax] of [
+  ['loses power', losesPower, options, 3, 90],
+  ['loses power, groups being longer than a sector,', losesPower, manySectors, 12, 1500],
+  ['is killed', isKilled, options, 3, 90],
 ] as const) {
   t.test(`keeps everything acknowledged when it ${name} at any call`, async (t) => {
-    for (const seed of [1, 2, 3]) {
-      const calls = countCalls(seed)
+    for (let seed = 1; seed <= seeds; seed++) {
+      const calls = countCalls(seed, laneOptions, fillerBytesMax)
       for (let cut = openingCalls; cut < calls; cut++) {
         const disk = new SimulatedDisk()
         const history = newHistory()
         disk.onCall = (index) => {
           if (index >= cut) throw new PowerCut()
         }
-        const world = openLane(disk, options)
+        const world = openLane(disk, laneOptions)
         // A power cut is thrown through the lane, which takes it for a failed disk; its memory is gone anyway.
         try {
-          work(world, history, seededRandom(seed), 40)
+          work(world, history, seededRandom(seed), 40, fillerBytesMax)
         } catch (error) {
           if (!(error instanceof PowerCut)) throw error
         }
         note(world, history)
         crash(disk, seed * 10_000 + cut)
-        const again = openLane(disk, options)
+        const again = openLane(disk, laneOptions)
         check(t, disk, again, history, `seed ${seed} call ${cut}`)
         // And goes on from there, over a power cut after a clean end.
-        work(again, history, seededRandom(cut), 5)
+        work(again, history, seededRandom(cut), 5, fillerBytesMax)
         again.lane.close()
         disk.cutPower(seededRandom(cut))
-        check(t, disk, openLane(disk, options), history, `seed ${seed} call ${cut}, went on`)
+        check(t, disk, openLane(disk, laneOptions), history, `seed ${seed} call ${cut}, went on`)
       }
     }
   })

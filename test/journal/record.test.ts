@@ -3,7 +3,15 @@ import t from 'tap'
 import { DedupWindow } from '../../src/journal/dedup-window.ts'
 import { FrameGroup, partBytesMax } from '../../src/journal/frame-group.ts'
 import type { JournalPart } from '../../src/journal/journal.ts'
-import { bodyBytesMax, checkFrame, checksumOn, encodeSeal, readFrame } from '../../src/journal/record.ts'
+import {
+  bodyBytesMax,
+  checkFrame,
+  checksumOn,
+  encodeSeal,
+  eventCountMax,
+  groupOffsetMax,
+  readFrame,
+} from '../../src/journal/record.ts'
 import { part } from './lane-world.ts'
 
 const salt = 0x01020304
@@ -79,10 +87,33 @@ t.test('asks for the missing bytes of a frame, but never for more than the large
   t.equal(check(bytes), 0)
 })
 
+t.test('says where its group begins, up to the longest group', async (t) => {
+  const group = new FrameGroup()
+  const payload = new Uint8Array(1_000_000)
+  const add = (): void => {
+    const one = { kind: 'events', payload, eventCount: eventCountMax, dedupKeys: null } as const
+    group.add(one, position + group.bytes, salt, false, new DedupWindow(0))
+  }
+  while (group.bytes < groupOffsetMax) add()
+  // Headers stand in memory of their own between the payloads.
+  const headers = group.buffers().filter((bytes) => bytes.byteLength < payload.byteLength)
+  t.ok(headers.length > 130)
+  for (const bytes of headers) {
+    const frame = readFrame(bytes, new DataView(bytes.buffer, bytes.byteOffset), 0)
+    t.match(frame, { groupStart: position, eventCount: eventCountMax })
+  }
+  t.throws(add, /less than 128 MiB/)
+})
+
 t.test('encodes a seal as a frame without body', async (t) => {
   const seal = encodeSeal(position, salt)
   t.equal(check(seal), 24)
-  t.same(readFrame(seal, new DataView(seal.buffer), 0), { kind: 'seal', position, end: position + 24 })
+  t.same(readFrame(seal, new DataView(seal.buffer), 0), {
+    kind: 'seal',
+    position,
+    end: position + 24,
+    groupStart: position,
+  })
 })
 
 t.test('goes on with a checksum over nothing', async (t) => {

@@ -12,7 +12,7 @@ import { epoch } from './lane-world.ts'
 
 const recorded =
   '53504154454a4e4c' + // SPATEJNL
-  '02004000' + // version 2, 64 bytes
+  '03004000' + // version 3, 64 bytes
   '00000000' +
   '0190c3a26b1e7c3d8e4f5a6b7c8d9e0f' +
   '0800000001000000' + // base 2^32 + 8

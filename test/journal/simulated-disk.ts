@@ -1,7 +1,7 @@
 // A disk in memory that behaves like the real one at its worst. It knows two states of every file and folder: what a
 // program reads back (the page cache) and what is sure to survive a power cut. Between the two, a power cut keeps
-// what the seeded random generator says: un-synced writes are kept in part, the last one torn, names not yet synced
-// are there or not.
+// what the seeded random generator says: un-synced writes are kept in part, torn, or sector by sector in any order,
+// names not yet synced are there or not.
 
 import type { Disk } from '../../src/journal/disk.ts'
 
@@ -13,6 +13,9 @@ interface Inode {
   /** Un-synced writes and truncations, in order. */
   pending: ({ offset: number; bytes: Uint8Array } | { size: number })[]
 }
+
+/** Written whole or not at all. */
+const sectorBytes = 512
 
 export class PowerCut extends Error {}
 
@@ -204,24 +207,49 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** Keeps a random number of the un-synced changes, the last of them torn. */
+/**
+ * Keeps what a power cut happens to keep of the un-synced changes, as ext4 does in its default mode. What was written
+ * over bytes that are on disk gets there sector by sector, in any order. What made the file longer is kept up to some
+ * byte of some change, or as long as that change would have it, with zeros in place of any of its sectors.
+ */
 function settle(inode: Inode, random: () => number): void {
   let bytes = inode.durable
   const kept = Math.floor(random() * (inode.pending.length + 1))
-  for (const [index, change] of inode.pending.slice(0, kept).entries()) {
+  const writtenShare = random()
+  for (const [index, change] of inode.pending.entries()) {
     if ('size' in change) {
-      bytes = resized(bytes, change.size)
+      if (index < kept) bytes = resized(bytes, change.size)
       continue
     }
+    const overwritten = Math.max(0, Math.min(bytes.byteLength - change.offset, change.bytes.byteLength))
+    for (const { start, end } of sectorsOf(change.offset, overwritten))
+      if (random() < writtenShare)
+        bytes = written(bytes, change.bytes.subarray(start, end), change.offset + start)
+    if (index >= kept) continue
     const isLast = index === kept - 1
-    const size = isLast ? Math.floor(random() * (change.bytes.byteLength + 1)) : change.bytes.byteLength
-    bytes = written(bytes, change.bytes.subarray(0, size), change.offset)
-    // File systems that lengthen a file before its bytes arrive leave zeros.
-    if (isLast && random() < 0.3) bytes = resized(bytes, bytes.byteLength + (change.bytes.byteLength - size))
+    const added = change.bytes.subarray(overwritten)
+    const addedOffset = change.offset + overwritten
+    if (isLast && random() < 0.3) {
+      bytes = resized(bytes, addedOffset + added.byteLength)
+      for (const { start, end } of sectorsOf(addedOffset, added.byteLength))
+        if (random() < writtenShare) bytes = written(bytes, added.subarray(start, end), addedOffset + start)
+      continue
+    }
+    const size = isLast ? Math.floor(random() * (added.byteLength + 1)) : added.byteLength
+    bytes = written(bytes, added.subarray(0, size), addedOffset)
   }
   inode.cached = bytes
   inode.durable = bytes
   inode.pending = []
+}
+
+/** The sectors of a disk that `size` bytes from `offset` of a file on come to stand in, counted from the first byte. */
+function* sectorsOf(offset: number, size: number) {
+  for (let start = 0; start < size; ) {
+    const end = Math.min(size, start + sectorBytes - ((offset + start) % sectorBytes))
+    yield { start, end }
+    start = end
+  }
 }
 
 function resized(bytes: Uint8Array, size: number): Uint8Array {
