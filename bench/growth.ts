@@ -4,6 +4,7 @@
 //   stored        events in the store: one server is loaded on and on (growth-stored.ts)
 //   batch         events of a request
 //   connections   that send single events
+//   projects      whose single events come in turn
 //   persons       known before, and met before by this process (the persons' own store, without a server)
 //   started       the same for a process that has just started, and remembers none of them
 //   flags         of a project that somebody asks for; an answer in place of an event
@@ -23,6 +24,7 @@ const curves: Readonly<Record<string, Measure>> = {
   stored: storedCurve,
   batch,
   connections,
+  projects,
   persons: (context, isQuick) => knownPersons(context, isQuick, 'met', 'met before'),
   started: (context, isQuick) => knownPersons(context, isQuick, 'started', 'just started'),
   flags,
@@ -74,6 +76,15 @@ async function connections(context: Context, isQuick: boolean): Promise<Curve> {
     // One connection waits for the disk with each event.
     const requests = count === 1 ? Math.ceil(plan.requests / 10) : plan.requests
     return one({ ...plan, connections: count, requests }, context, `connections-${count}`)
+  })
+}
+
+async function projects(context: Context, isQuick: boolean): Promise<Curve> {
+  const counts = isQuick ? [1, 100] : [1, 10, 100, 1000, 10_000]
+  return await curveOf(counts, (count) => {
+    const plan = ingestPlan(context, `projects-${count}`, isQuick)
+    // By then every project has met the persons of all 256 requests, of which one in some is new to it.
+    return one({ ...plan, warmUps: isQuick ? 1 : 6 }, context, `projects-${count}`)
   })
 }
 

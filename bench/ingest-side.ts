@@ -8,6 +8,7 @@ import { cpuSeconds, mainThreadSeconds } from './cpu.ts'
 import { type Freshness, readFreshness } from './freshness.ts'
 import type { LoadReport } from './load-generator.ts'
 import type { LoadProcess } from './load-process.ts'
+import { addProjects } from './load-projects.ts'
 import { judgeLoad, type LoadVerdict } from './load-verdict.ts'
 import { type Cores, coreSeconds } from './pinned.ts'
 import { waitForPersons, waitUntilApplied } from './sentinel.ts'
@@ -112,6 +113,7 @@ export class IngestSide {
 
   async accepting(): Promise<void> {
     await this.#server.accepting()
+    await addProjects(this.#server, this.#options.workload.projectCount)
   }
 
   /** Sends the next `count` requests, at a rate or as fast as answers come, and waits until all is applied. */

@@ -29,6 +29,8 @@ export interface LoadVerdict {
   readonly altered: number
   readonly uninvited: number
   readonly misordered: number
+  /** Projects that have events of another's requests, and shares of the load that are not all in one project. */
+  readonly misplaced: number
   /** Events whose contents were compared with what was sent. */
   readonly comparedEvents: number
 }
@@ -40,7 +42,7 @@ const comparedEventsMax = 50_000
 export async function judgeLoad(dataDir: string, sent: SentLoad): Promise<LoadVerdict> {
   return await readEventsFile(dataDir, async (connection) => {
     await connection.run(`create temp table sent as
-      select rowid as place, lane, position, index as place_in_record,
+      select rowid as place, project_id, lane, position, index as place_in_record,
              substr(uuid::varchar, 10, 4) = '${clientDigits}' as is_ours,
              ('0x' || substr(uuid::varchar, 25, 6))::integer as number,
              ('0x' || substr(uuid::varchar, 31, 6))::integer as index,
@@ -48,7 +50,8 @@ export async function judgeLoad(dataDir: string, sent: SentLoad): Promise<LoadVe
       from event where event is distinct from '${sentinelEvent}'`)
     const counted = await countEvents(connection, sent)
     const compared = await compareContents(connection, sent)
-    return { ...counted, ...compared, misordered: await countMisordered(connection) }
+    const misordered = await countMisordered(connection)
+    return { ...counted, ...compared, misordered, misplaced: await countMisplaced(connection, sent.workload) }
   })
 }
 
@@ -73,6 +76,7 @@ export function brokenLoad(verdict: LoadVerdict): string[] {
     altered: 'kinds of events were stored with other contents than were sent',
     uninvited: 'events were stored that were refused, invalid or never sent',
     misordered: 'events stand out of order',
+    misplaced: 'projects have not the events that were sent to them',
   } as const
   return brokenCounts(verdict, names)
 }
@@ -193,6 +197,17 @@ async function countMisordered(connection: DuckDBConnection): Promise<number> {
               lag(place_in_record) over lane_order as before_in_record
        from sent window lane_order as (partition by lane order by place))
      where position < before or (position = before and place_in_record <= before_in_record)`,
+  )
+}
+
+/** Each project's requests must be in one project, and no other's in it. */
+async function countMisplaced(connection: DuckDBConnection, { projectCount }: Workload): Promise<number> {
+  const pairs = `select distinct number % ${projectCount} as share, project_id from sent where is_ours`
+  return await number(
+    connection,
+    `with pair as (${pairs})
+     select (select count(*) from (select 1 from pair group by share having count(*) > 1)) +
+            (select count(*) from (select 1 from pair group by project_id having count(*) > 1))`,
   )
 }
 

@@ -6,8 +6,11 @@ import { gzipSync } from 'node:zlib'
 import lzString from 'lz-string'
 import { basisOf, basisTexts, drawBasis, PatchableText } from './basis.ts'
 import type { Corpus } from './corpus.ts'
+import { projectKeyOf } from './load-projects.ts'
 import type { Workload } from './workload.ts'
 
+/** What every body but lz64's begins with. */
+const beforeApiKey = '{"api_key":"'
 /** A basis that comes once is not worth its memory. */
 const basesKept = 256
 
@@ -45,7 +48,11 @@ export class RequestBytes {
   }
 
   #text(number: number): Buffer {
-    return this.#basis(basisOf(this.#workload, number)).patch(number)
+    const { projectCount } = this.#workload
+    const text = this.#basis(basisOf(this.#workload, number)).patch(number)
+    if (projectCount > 1)
+      text.write(projectKeyOf(this.#corpus.projectApiKey, number % projectCount), beforeApiKey.length)
+    return text
   }
 
   #pack(number: number): Buffer {
@@ -68,9 +75,9 @@ export class RequestBytes {
 function bodyText({ eventCount, encoding, lane }: Workload, key: string, texts: readonly string[]): string {
   // Old posthog-js sends a list; each event's properties name the token.
   if (encoding === 'lz64') return `[${texts.join(',')}]`
-  if (eventCount === 1) return `{"api_key":"${key}",${texts[0]!.slice(1)}`
+  if (eventCount === 1) return `${beforeApiKey}${key}",${texts[0]!.slice(1)}`
   const flag = lane === 'historical' ? ',"historical_migration":true' : ''
-  return `{"api_key":"${key}"${flag},"batch":[${texts.join(',')}]}`
+  return `${beforeApiKey}${key}"${flag},"batch":[${texts.join(',')}]}`
 }
 
 function lz64Form(text: Buffer): Buffer {

@@ -14,6 +14,8 @@ export interface Workload {
   readonly invalidShare: number
   /** Different requests; request number n says what request n % basisCount says, under uuids of its own. */
   readonly basisCount: number
+  /** Request number n is for project n % projectCount. */
+  readonly projectCount: number
   readonly connections: number
   /** Requests of a sample, and of a short one. */
   readonly requestCount: number
@@ -28,6 +30,7 @@ const singles: Workload = {
   identityShare: 0,
   invalidShare: 0,
   basisCount: 256,
+  projectCount: 1,
   connections: 64,
   requestCount: 30_000,
   quickRequestCount: 4000,
@@ -110,16 +113,26 @@ export const workloads = {
 export type WorkloadName = keyof typeof workloads
 
 const largestBatch = 18_000
+/** Their numbers take the place of the last digits of a key. */
+const projectsMax = 100_000
 /** A sample of any size of batch holds about so many events. */
 const batchSampleEvents = 36_000
 
-/** A workload by its name, or `batch-N` for gzip batches of N events. Throws when there is no such workload. */
+/**
+ * A workload by its name, `batch-N` for gzip batches of N events, or `projects-N` for single events of N projects. Throws
+ * when there is no such workload.
+ */
 export function workloadNamed(name: string): Workload {
   const size = Number(/^batch-(\d+)$/.exec(name)?.[1] ?? 0)
   if (size > 0 && size <= largestBatch) return batchesOf(size)
+  const projectCount = Number(/^projects-(\d+)$/.exec(name)?.[1] ?? 0)
+  if (projectCount > 0 && projectCount <= projectsMax)
+    return { ...singles, title: `single events of ${projectCount} projects in turn`, projectCount }
   const found = Object.entries(workloads).find(([one]) => one === name)
   if (found === undefined)
-    throw new Error(`there is no workload ${name}, only ${Object.keys(workloads).join(', ')} and batch-N`)
+    throw new Error(
+      `there is no workload ${name}, only ${Object.keys(workloads).join(', ')}, batch-N and projects-N`,
+    )
   return found[1]
 }
 

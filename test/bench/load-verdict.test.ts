@@ -95,6 +95,11 @@ const faults = [
     `update event set position = 1 where ${one('9', '3')}`,
     '1 events stand out of order',
   ],
+  [
+    'an event in the project of nobody',
+    `update event set project_id = 2 where ${one('9', '3')}`,
+    '1 projects have not the events',
+  ],
 ] as const
 
 for (const [what, sql, expected] of faults)
