@@ -119,8 +119,8 @@ const projectsMax = 100_000
 const batchSampleEvents = 36_000
 
 /**
- * A workload by its name, `batch-N` for gzip batches of N events, or `projects-N` for single events of N projects. Throws
- * when there is no such workload.
+ * A workload by its name, `batch-N` for gzip batches of N events, or `projects-N` for single events of N projects.
+ * Throws when there is no such workload.
  */
 export function workloadNamed(name: string): Workload {
   const size = Number(/^batch-(\d+)$/.exec(name)?.[1] ?? 0)
