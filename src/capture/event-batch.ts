@@ -44,6 +44,7 @@ import { unpack } from 'msgpackr'
 import { assert } from '../lib/assert.ts'
 import { alignTo8 } from '../lib/bytes.ts'
 import type { Micros } from '../lib/clock.ts'
+import { type Cells, type TextColumn, takeCells } from './text-column.ts'
 import { VarintReader } from './varint.ts'
 
 export const eventBatchVersion = 3
@@ -78,14 +79,6 @@ export interface EventBatchHeader {
   readonly receivedAtMs: number
   readonly historical: boolean
   readonly count: number
-}
-
-/** One text column of an opened batch. */
-export interface TextColumn {
-  /** The encoded batch, which all columns share. */
-  readonly bytes: Uint8Array
-  /** For each value its start and its end, exclusive. */
-  readonly spans: Uint32Array
 }
 
 /** A decoded batch: views on the encoded bytes, no text copied. */
@@ -136,8 +129,10 @@ export function openEventBatch(bytes: Uint8Array): EventBatch {
   const isCount = Number.isInteger(count) && count >= 0 && count * fixedBytes <= bytes.length
   assert(isCount, `an event batch of ${bytes.length} bytes holds ${count} events`)
   const layout = layOut(version, headerLength, count)
-  const spans = createSpans(count)
-  assert(readPlaces(bytes, view, layout.behind, spans), 'the columns of an event batch fill its bytes')
+  const cells = count * 2
+  const { spans, first } = takeCells(cells * textColumnNames.length)
+  const isWhole = readPlaces(bytes, view, layout.behind, { spans, first, cells })
+  assert(isWhole, 'the columns of an event batch fill its bytes')
   return {
     header,
     uuids: bytes.subarray(layout.uuids, layout.uuids + count * 16),
@@ -149,32 +144,29 @@ export function openEventBatch(bytes: Uint8Array): EventBatch {
         : new Float64Array(bytes.buffer, bytes.byteOffset + layout.digests, count),
     flags: bytes.subarray(layout.flags, layout.flags + count),
     text: {
-      event: { bytes, spans: spans.event },
-      distinctId: { bytes, spans: spans.distinctId },
-      properties: { bytes, spans: spans.properties },
-      person: { bytes, spans: spans.person },
-      elementsChain: { bytes, spans: spans.elementsChain },
+      event: { bytes, spans, first },
+      distinctId: { bytes, spans, first: first + cells },
+      properties: { bytes, spans, first: first + 2 * cells },
+      person: { bytes, spans, first: first + 3 * cells },
+      elementsChain: { bytes, spans, first: first + 4 * cells },
     },
   }
 }
 
-type Spans = Readonly<Record<TextColumnName, Uint32Array>>
-
-function createSpans(count: number): Spans {
-  return {
-    event: new Uint32Array(count * 2),
-    distinctId: new Uint32Array(count * 2),
-    properties: new Uint32Array(count * 2),
-    person: new Uint32Array(count * 2),
-    elementsChain: new Uint32Array(count * 2),
-  }
+/** Where the spans of a batch go: for each text column `cells` cells, the columns one behind the other. */
+interface Room extends Cells {
+  readonly cells: number
 }
+
+/** Start and end of each shared text of the batch that is being opened, by number. */
+let shared = new Uint32Array(256)
 
 /**
  * Reads the places of a batch whose sizes stand at `sizes`. Returns false when a value is not within its column.
  * Costs some 40 ns an event (Node 20).
  */
-function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spans): boolean {
+function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, room: Room): boolean {
+  const { spans, first, cells } = room
   const places = sizes + sizesBytes
   if (places > bytes.length) return false
   const sharedStart = places + view.getUint32(sizes, true)
@@ -186,28 +178,33 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
   let personAt = personStart
   let propertiesAt = propertiesStart
   let chainAt = chainStart
-  // By number, two an event at most: start and end.
-  const shared = new Uint32Array(spans.event.length * 2)
+  // The columns follow each other.
+  const distinctIds = cells
+  const properties = 2 * cells
+  const persons = 3 * cells
+  const chains = 4 * cells
+  // Two an event at most.
+  if (cells * 2 > shared.length) shared = new Uint32Array(cells * 2)
   let sharedCount = 0
   let isWhole = true
-  for (let cell = 0; cell < spans.event.length; cell += 2) {
+  for (let cell = first; cell < first + cells; cell += 2) {
     const propertiesEnd = propertiesAt + reader.next()
-    spans.properties[cell] = propertiesAt
-    spans.properties[cell + 1] = propertiesEnd
+    spans[properties + cell] = propertiesAt
+    spans[properties + cell + 1] = propertiesEnd
     const name = reader.next()
     if (name === sharedCount) {
       shared[sharedCount * 2] = sharedAt
       sharedAt += reader.next()
       shared[sharedCount++ * 2 + 1] = sharedAt
     }
-    spans.event[cell] = shared[name * 2]!
-    spans.event[cell + 1] = shared[name * 2 + 1]!
+    spans[cell] = shared[name * 2]!
+    spans[cell + 1] = shared[name * 2 + 1]!
     const id = reader.next()
     if ((id & 1) === 1) {
       const start = propertiesEnd - (id >>> 1)
       const end = start + reader.next()
-      spans.distinctId[cell] = start
-      spans.distinctId[cell + 1] = end
+      spans[distinctIds + cell] = start
+      spans[distinctIds + cell + 1] = end
       if (start < propertiesAt || end > propertiesEnd) isWhole = false
     } else {
       if (id >>> 1 === sharedCount) {
@@ -215,18 +212,18 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
         sharedAt += reader.next()
         shared[sharedCount++ * 2 + 1] = sharedAt
       }
-      spans.distinctId[cell] = shared[id]!
-      spans.distinctId[cell + 1] = shared[id + 1]!
+      spans[distinctIds + cell] = shared[id]!
+      spans[distinctIds + cell + 1] = shared[id + 1]!
       if (id >>> 1 >= sharedCount) isWhole = false
     }
     if (name >= sharedCount) isWhole = false
     propertiesAt = propertiesEnd + 1
-    spans.elementsChain[cell] = chainAt
+    spans[chains + cell] = chainAt
     chainAt += reader.next()
-    spans.elementsChain[cell + 1] = chainAt++
-    spans.person[cell] = personAt
+    spans[chains + cell + 1] = chainAt++
+    spans[persons + cell] = personAt
     personAt += reader.next()
-    spans.person[cell + 1] = personAt
+    spans[persons + cell + 1] = personAt
   }
   // No number is negative: a column that ends where it must was left nowhere on the way.
   return (
@@ -237,17 +234,6 @@ function readPlaces(bytes: Uint8Array, view: DataView, sizes: number, spans: Spa
     propertiesAt === chainStart &&
     chainAt === bytes.length
   )
-}
-
-/** Copies value `index` of a text column out as a string. */
-export function textValue({ bytes, spans }: TextColumn, index: number): string {
-  const start = spans[index * 2]!
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, spans[index * 2 + 1]! - start).toString('utf8')
-}
-
-/** The bytes of value `index` of a text column, a view. */
-export function valueBytes({ bytes, spans }: TextColumn, index: number): Uint8Array {
-  return bytes.subarray(spans[index * 2]!, spans[index * 2 + 1]!)
 }
 
 /** The timestamp of event `index`. */

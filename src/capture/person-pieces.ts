@@ -12,6 +12,7 @@ import { placeOf, type Stretches } from './properties-edit.ts'
 import { runSize } from './run-layout.ts'
 import type { EventSpans } from './span-tape.ts'
 import type { TextArena } from './text-arena.ts'
+import { valueEnd, valueStart } from './text-column.ts'
 import { putVarint, varintBytesMax } from './varint.ts'
 
 /** The pieces of one event; `nextPiece` comes to each in turn. */
@@ -44,10 +45,10 @@ export function createPieces(): Pieces {
 export function openPieces(pieces: Pieces, batch: EventBatch, index: number): void {
   const { person, properties } = batch.text
   pieces.bytes = person.bytes
-  pieces.at = person.spans[index * 2]!
-  pieces.valueEnd = person.spans[index * 2 + 1]!
-  pieces.last = properties.spans[index * 2]!
-  pieces.propertiesEnd = properties.spans[index * 2 + 1]!
+  pieces.at = valueStart(person, index)
+  pieces.valueEnd = valueEnd(person, index)
+  pieces.last = valueStart(properties, index)
+  pieces.propertiesEnd = valueEnd(properties, index)
 }
 
 /** Moves on to the next piece. Returns false after the last. Errors: a programmer error for one outside its event. */

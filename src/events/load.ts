@@ -4,7 +4,8 @@
 // value, and so does every event that is suspected of an error. The order stays: the chunk before it is loaded first.
 
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
-import { type EventBatch, EventFlag, valueBytes } from '../capture/event-batch.ts'
+import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
+import { valueBytes } from '../capture/text-column.ts'
 import { laneNumbers } from '../consumer/offset.ts'
 import type { JournalRecord, Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'

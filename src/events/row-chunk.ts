@@ -25,7 +25,8 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
-import { type EventBatch, EventFlag, type TextColumn } from '../capture/event-batch.ts'
+import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
+import { type TextColumn, valueSize } from '../capture/text-column.ts'
 import type { Position } from '../journal/journal.ts'
 import {
   addressSlots,
@@ -201,10 +202,6 @@ export function eventTextBytes({ text }: EventBatch, index: number): number {
     valueSize(text.properties, index) +
     valueSize(text.elementsChain, index)
   )
-}
-
-function valueSize({ spans }: TextColumn, index: number): number {
-  return spans[index * 2 + 1]! - spans[index * 2]!
 }
 
 function cellsOf(name: ColumnName): Cells {

@@ -7,7 +7,7 @@
 //   any longer text           its length in a word, its first four bytes, and the address of DuckDB's copy of it
 
 import { isUtf8 } from 'node:buffer'
-import type { TextColumn } from '../capture/event-batch.ts'
+import type { TextColumn } from '../capture/text-column.ts'
 
 /** A longer text does not fit its slot. */
 export const slotTextBytesMax = 12
@@ -68,13 +68,14 @@ export interface Stretch {
  * The stretch of the values `from` to `to`, exclusive, that do not fit their slots, but for those that are in `copied`;
  * without bytes when there are none.
  */
-export function stretchOf({ spans }: TextColumn, from: number, to: number, copied: Copied): Stretch {
+export function stretchOf(column: TextColumn, from: number, to: number, copied: Copied): Stretch {
+  const { spans } = column
   let first = Number.MAX_SAFE_INTEGER
   let last = 0
   let bytes = 0
-  for (let i = from; i < to; i++) {
-    const start = spans[i * 2]!
-    const end = spans[i * 2 + 1]!
+  for (let i = from, cell = column.first + from * 2; i < to; i++, cell += 2) {
+    const start = spans[cell]!
+    const end = spans[cell + 1]!
     if (end - start <= slotTextBytesMax || (start >= copied.start && end <= copied.end)) continue
     if (start < first) first = start
     if (end > last) last = end
@@ -91,7 +92,7 @@ export function stretchOf({ spans }: TextColumn, from: number, to: number, copie
 export function writeSlots(
   words: Uint32Array,
   row: number,
-  { bytes, spans }: TextColumn,
+  { bytes, spans, first }: TextColumn,
   from: number,
   to: number,
   own: Copied,
@@ -101,8 +102,8 @@ export function writeSlots(
   words.fill(0, row * slotWords, (row + to - from) * slotWords)
   let isWhole = true
   for (let i = from, at = row * slotWords; i < to; i++, at += slotWords) {
-    const start = spans[i * 2]!
-    const end = spans[i * 2 + 1]!
+    const start = spans[first + i * 2]!
+    const end = spans[first + i * 2 + 1]!
     const isLong = end - start > slotTextBytesMax
     words[at] = end - start
     let all = 0

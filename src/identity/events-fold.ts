@@ -1,6 +1,7 @@
 // Folds the events of one batch into the draft of their project.
 
-import { textValue, timestampOf } from '../capture/event-batch.ts'
+import { timestampOf } from '../capture/event-batch.ts'
+import { textValue } from '../capture/text-column.ts'
 import { microsFromMs } from '../lib/clock.ts'
 import { formatUuid } from '../lib/uuid.ts'
 import { canonicalJson } from './canonical-json.ts'

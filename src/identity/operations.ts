@@ -5,8 +5,9 @@
 // A plain event costs the text of its distinct_id. Only events that may merge or change a group have their person
 // column read here, because what they name must be loaded before the fold.
 
-import { type EventBatch, EventFlag, textValue } from '../capture/event-batch.ts'
+import { type EventBatch, EventFlag } from '../capture/event-batch.ts'
 import { personText } from '../capture/person-pieces.ts'
+import { textValue, valueSize, valueStart } from '../capture/text-column.ts'
 import { assert } from '../lib/assert.ts'
 import { type GroupChange, groupNamed } from './group-change.ts'
 import { readMembers } from './json-members.ts'
@@ -162,11 +163,11 @@ function readOperation(batch: EventBatch, index: number): Operation {
 
 /** What the event is by its name, which is made a string only when it looks like one that matters. */
 export function kindOf(batch: EventBatch, index: number): OperationKind {
-  const { bytes, spans } = batch.text.event
-  const start = spans[index * 2]!
-  const length = spans[index * 2 + 1]! - start
-  if (length < lookLengthMax && looks[lookOf(length, bytes[start + 1]!)] === 1) {
-    const kind = kindsByName.get(textValue(batch.text.event, index))
+  const name = batch.text.event
+  const length = valueSize(name, index)
+  const secondByte = name.bytes[valueStart(name, index) + 1]!
+  if (length < lookLengthMax && looks[lookOf(length, secondByte)] === 1) {
+    const kind = kindsByName.get(textValue(name, index))
     if (kind !== undefined) return kind
   }
   return isColumnEmpty(batch, index) ? 'plain' : 'update'
@@ -193,6 +194,5 @@ function lookOf(length: number, secondByte: number): number {
 }
 
 function isColumnEmpty(batch: EventBatch, index: number): boolean {
-  const { spans } = batch.text.person
-  return spans[index * 2] === spans[index * 2 + 1]
+  return valueSize(batch.text.person, index) === 0
 }

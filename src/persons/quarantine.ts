@@ -7,8 +7,9 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type EventBatch, textValue } from '../capture/event-batch.ts'
+import type { EventBatch } from '../capture/event-batch.ts'
 import { personText } from '../capture/person-pieces.ts'
+import { textValue } from '../capture/text-column.ts'
 import type { Offset } from '../consumer/offset.ts'
 import type { Lane } from '../journal/journal.ts'
 import { formatUuid } from '../lib/uuid.ts'

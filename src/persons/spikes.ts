@@ -14,7 +14,8 @@
 // CPU of an event when so many ids come in turn: 1,000 ids 8 ns, 50,000 24 ns, 500,000, which push each other out,
 // 43 ns (Node 20.20.2, 2 busy cores).
 
-import { type EventBatch, textValue } from '../capture/event-batch.ts'
+import type { EventBatch } from '../capture/event-batch.ts'
+import { textValue } from '../capture/text-column.ts'
 import type { Warning } from '../identity/changes.ts'
 import { cutSample } from '../identity/tally.ts'
 

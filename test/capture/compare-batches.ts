@@ -3,10 +3,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CaptureTask } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
-import { type EventBatch, openEventBatch, textColumnNames, textValue } from '../../src/capture/event-batch.ts'
+import { type EventBatch, openEventBatch, textColumnNames } from '../../src/capture/event-batch.ts'
 import { nextMember, openMembers } from '../../src/capture/members.ts'
 import { createPieces, nextPiece, openPieces, personText } from '../../src/capture/person-pieces.ts'
 import { openScan } from '../../src/capture/scan.ts'
+import { textValue, valueStart } from '../../src/capture/text-column.ts'
 import { personColumn } from '../../src/identity/operations.ts'
 import { type PlainRow, plainDecode } from './plain-decode.ts'
 import { plainDigest } from './plain-digest.ts'
@@ -74,7 +75,7 @@ function compareEvent(batch: EventBatch, older: EventBatch, index: number, count
       return name
   }
   const { properties, distinctId } = batch.text
-  if (distinctId.spans[index * 2]! >= properties.spans[0]!) counts.idPlaces++
+  if (valueStart(distinctId, index) >= valueStart(properties, 0)) counts.idPlaces++
   const person = personText(batch, index)
   if (batch.digests[index] !== plainDigest(batch, index)) return `digest ${batch.digests[index]} of ${person}`
   if (batch.digests[index]! > 0) counts.digests++

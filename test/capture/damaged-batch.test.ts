@@ -1,8 +1,9 @@
 // What readers make of a batch whose bytes are not what was written, had the record's checksum not told.
 
 import t from 'tap'
-import { openEventBatch, textColumnNames, valueBytes } from '../../src/capture/event-batch.ts'
+import { openEventBatch, textColumnNames } from '../../src/capture/event-batch.ts'
 import { createPieces, nextPiece, openPieces, personText } from '../../src/capture/person-pieces.ts'
+import { valueBytes, valueEnd, valueStart } from '../../src/capture/text-column.ts'
 import { recordedBatch } from './recorded-batch.ts'
 import { captured } from './tasks.ts'
 
@@ -39,8 +40,9 @@ function readAll(bytes: Uint8Array): string {
     const batch = openEventBatch(bytes)
     for (let index = 0; index < batch.header.count; index++) {
       for (const name of textColumnNames) {
-        const [start, end] = batch.text[name].spans.subarray(index * 2)
-        if (start === undefined || end === undefined || start > end || end > bytes.length) return 'outside'
+        const start = valueStart(batch.text[name], index)
+        const end = valueEnd(batch.text[name], index)
+        if (!(start <= end && end <= bytes.length)) return 'outside'
         valueBytes(batch.text[name], index)
       }
       openPieces(pieces, batch, index)

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { EncodedPart } from '../../src/capture/capture-task.ts'
-import { EventFlag, openEventBatch, textValue } from '../../src/capture/event-batch.ts'
+import { EventFlag, openEventBatch } from '../../src/capture/event-batch.ts'
 import { EventBatchBuilder } from '../../src/capture/event-batch-builder.ts'
+import { textValue } from '../../src/capture/text-column.ts'
 import { microsFromMs } from '../../src/lib/clock.ts'
 import { captured, rowsOf, task } from './tasks.ts'
 

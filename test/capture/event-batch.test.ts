@@ -5,9 +5,7 @@ import {
   eventBatchVersion,
   openEventBatch,
   textColumnNames,
-  textValue,
   timestampOf,
-  valueBytes,
 } from '../../src/capture/event-batch.ts'
 import {
   type EventColumns,
@@ -15,7 +13,15 @@ import {
   type WrittenColumn,
 } from '../../src/capture/event-batch-writer.ts'
 import { personText } from '../../src/capture/person-pieces.ts'
+import {
+  type TextColumn,
+  textValue,
+  valueBytes,
+  valueEnd,
+  valueStart,
+} from '../../src/capture/text-column.ts'
 import { formatUuid } from '../../src/lib/uuid.ts'
+import { capturedBatch } from '../identity/captured.ts'
 import { recordedBatch } from './recorded-batch.ts'
 
 const header: EventBatchHeader = {
@@ -115,10 +121,12 @@ t.test('a batch of version 2 is read as it was written, without digests', async 
 
 t.test('properties and chains stand as one text with a separator behind every value', async (t) => {
   const { text } = openEventBatch(encodeEventBatch(header, columns))
-  const { bytes, spans } = text.properties
-  t.equal(Buffer.from(bytes.subarray(spans[0], spans[3]! + 1)).toString(), '{"a":1}\u001e{"id":"üse"}\u001e')
-  const chains = text.elementsChain
-  t.equal(Buffer.from(bytes.subarray(chains.spans[0], chains.spans[3]! + 1)).toString(), '\u001enav\u001e')
+  const stretch = (column: TextColumn) => {
+    const bytes = column.bytes.subarray(valueStart(column, 0), valueEnd(column, 1) + 1)
+    return Buffer.from(bytes).toString()
+  }
+  t.equal(stretch(text.properties), '{"a":1}\u001e{"id":"üse"}\u001e')
+  t.equal(stretch(text.elementsChain), '\u001enav\u001e')
 })
 
 t.test('encodes only the rows that count, from columns with room for more', async (t) => {
@@ -179,12 +187,38 @@ t.test('opens a batch in the middle of a buffer, at a multiple of 8', async (t) 
   t.throws(() => openEventBatch(buffer.subarray(4)), /multiple of 8/)
 })
 
+t.test('batches that are open side by side, small and large, keep their values', async (t) => {
+  const encodeIds = (ids: readonly string[]): Uint8Array => {
+    const batch = capturedBatch(ids.map((id) => ({ event: `e-${id}`, distinct_id: id })))
+    return batch!.text.event.bytes // nothing is dropped
+  }
+  const ids = Array.from({ length: 4000 }, (_, i) => `id-${i}`)
+  const sizes = [1, 3, 1500, 2, 7, 1, 2486]
+  const open = []
+  for (let from = 0, round = 0; from < ids.length; round++) {
+    const some = ids.slice(from, from + sizes[round % sizes.length]!)
+    open.push(openEventBatch(encodeIds(some)))
+    from += some.length
+  }
+  const read = open.flatMap(({ header, text }) =>
+    Array.from({ length: header.count }, (_, i) => [
+      textValue(text.distinctId, i),
+      textValue(text.event, i),
+      text.elementsChain.bytes[valueEnd(text.elementsChain, i)],
+    ]),
+  )
+  t.same(
+    read,
+    ids.map((id) => [id, `e-${id}`, 0x1e]),
+  )
+})
+
 t.test('opens an empty batch', async (t) => {
   const empty = { bytes: new Uint8Array(0), ends: new Uint32Array(0) }
   const text = { event: empty, distinctId: empty, properties: empty, person: empty, elementsChain: empty }
   const none = openEventBatch(encodeEventBatch({ ...header, count: 0 }, { ...columns, text }))
   t.equal(none.header.count, 0)
-  t.equal(none.text.event.spans.length, 0)
+  t.same([none.uuids.length, none.flags.length], [0, 0])
 })
 
 t.test('refuses a version it does not read', async (t) => {

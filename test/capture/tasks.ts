@@ -8,9 +8,10 @@ import {
 } from '../../src/capture/capture-task.ts'
 import { decodeCapture } from '../../src/capture/decode.ts'
 import { encodedEvents } from '../../src/capture/encoded-events.ts'
-import { EventFlag, openEventBatch, type TextColumnName, textValue } from '../../src/capture/event-batch.ts'
+import { EventFlag, openEventBatch, type TextColumnName } from '../../src/capture/event-batch.ts'
 import { personText } from '../../src/capture/person-pieces.ts'
 import { encodeProjects } from '../../src/capture/projects.ts'
+import { textValue } from '../../src/capture/text-column.ts'
 import { formatUuid } from '../../src/lib/uuid.ts'
 import type { JsonObject } from './plain-decode.ts'
 

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { textValue } from '../../src/capture/event-batch.ts'
+import { textValue } from '../../src/capture/text-column.ts'
 import { bornIdOf } from '../../src/identity/born-id.ts'
 import { formatUuid } from '../../src/lib/uuid.ts'
 import { uuidOf } from '../identity/captured.ts'

@@ -74,7 +74,7 @@ function columnOf(values: readonly (string | Buffer)[]) {
     spans.set([at, at + length], index * 2)
     at += length + 1
   }
-  return { bytes: Buffer.concat(texts.flatMap((text) => [text, Buffer.of(0x1e)])), spans }
+  return { bytes: Buffer.concat(texts.flatMap((text) => [text, Buffer.of(0x1e)])), spans, first: 0 }
 }
 
 t.test('writes short texts into their slots, over whatever was there', async (t) => {
@@ -119,7 +119,7 @@ t.test('tells when a text is not UTF-8, or a longer one is cut amid a character'
     start: number,
     end: number,
     copy = { start: 0, end: bytes.length, number: 0 },
-  ) => writeSlots(words, 0, { bytes, spans: Uint32Array.of(start, end) }, 0, 1, copy, nothing)
+  ) => writeSlots(words, 0, { bytes, spans: Uint32Array.of(start, end), first: 0 }, 0, 1, copy, nothing)
   const long = Buffer.from('é, thirteen, é')
   t.equal(isUtf8(long, 0, 16), true)
   t.equal(isUtf8(long, 1, 16), false)

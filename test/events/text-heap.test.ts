@@ -21,7 +21,7 @@ function textsIn(bytes: Buffer, size: number, copied: Copied, addresses: readonl
   for (let at = 0; at < spans.length; at++) spans[at] = copied.start + Math.ceil(at / 2) * size
   const count = spans.length / 2
   const words = new Uint32Array(count * 4)
-  t.equal(writeSlots(words, 0, { bytes, spans }, 0, count, copied, copied), true)
+  t.equal(writeSlots(words, 0, { bytes, spans, first: 0 }, 0, count, copied, copied), true)
   addressSlots(words, count, addresses)
   const chunk = DuckDBDataChunk.create([VARCHAR], count)
   duckdb.copy_data_to_vector(duckdb.data_chunk_get_vector(chunk.chunk, 0), 0, words.buffer, 0, count * 16)
