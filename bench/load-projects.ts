@@ -1,15 +1,10 @@
-// Projects that share a load: request number n is for project n % count, by its API key.
+// The projects of a load of many, put straight into the tables.
 
 import { openPostgres } from '../src/postgres/pool.ts'
 import { silentLog as log } from '../test/support/postgres.ts'
 import { sendSentinel } from './sentinel.ts'
 import type { ServerProcess } from './server-process.ts'
-
-/** The API key of a project of the load: as long as `first`, the first one's, so that a generator writes it over. */
-export function projectKeyOf(first: string, project: number): string {
-  const digits = String(project)
-  return project === 0 ? first : first.slice(0, -digits.length) + digits
-}
+import { projectKeyOf } from './workload.ts'
 
 /** Adds the projects behind the first one, and returns when the server takes events for the last. */
 export async function addProjects(server: ServerProcess, count: number): Promise<void> {

@@ -6,8 +6,7 @@ import { gzipSync } from 'node:zlib'
 import lzString from 'lz-string'
 import { basisOf, basisTexts, drawBasis, PatchableText } from './basis.ts'
 import type { Corpus } from './corpus.ts'
-import { projectKeyOf } from './load-projects.ts'
-import type { Workload } from './workload.ts'
+import { projectKeyOf, type Workload } from './workload.ts'
 
 /** What every body but lz64's begins with. */
 const beforeApiKey = '{"api_key":"'

@@ -148,3 +148,9 @@ function batchesOf(eventCount: number): Workload {
     quickRequestCount: Math.ceil(requestCount / 6),
   }
 }
+
+/** The API key of a project of the load: as long as `first`, the first one's, so that a generator writes it over. */
+export function projectKeyOf(first: string, project: number): string {
+  const digits = String(project)
+  return project === 0 ? first : first.slice(0, -digits.length) + digits
+}

@@ -13,7 +13,13 @@ import type { Position } from './journal.ts'
 import type { LaneOptions } from './lane-options.ts'
 import { encodeSeal, frameHeaderBytes } from './record.ts'
 import type { StoredSegment } from './sealed-segments.ts'
-import { createSegment, newSegmentHeader, type SegmentHeader, segmentHeaderBytes } from './segment.ts'
+import {
+  createSegment,
+  fileOffset,
+  newSegmentHeader,
+  type SegmentHeader,
+  segmentHeaderBytes,
+} from './segment.ts'
 
 /** Zeros behind a group, up to the end of a block. */
 const zeroBytesMax = 256 * 1024
@@ -47,7 +53,7 @@ export class ActiveSegment {
 
   /** Size of the file when it ends at `position`. */
   bytesUpTo(position: number): number {
-    return segmentHeaderBytes + position - this.#header.base
+    return fileOffset(this.#header.base, position)
   }
 
   /** Writes `bytes` bytes of frames from `position` on; they are on disk when it returns. */

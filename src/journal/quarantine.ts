@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Disk, isShortage, writeAll } from './disk.ts'
 import type { Lane, Position } from './journal.ts'
 import type { Log } from './lane-options.ts'
-import { baseName, segmentHeaderBytes } from './segment.ts'
+import { baseName, fileOffset } from './segment.ts'
 
 const copyBytes = 1024 * 1024
 
@@ -41,7 +41,7 @@ export function quarantine(
   const temporary = `${path}.${randomUUID()}.tmp`
   const copy = disk.create(temporary)
   try {
-    const start = segmentHeaderBytes + stretch.position - base
+    const start = fileOffset(base, stretch.position)
     copyBytesOf(disk, fd, start, copy, 0, stretch.end - stretch.position)
     disk.fdatasync(copy)
     disk.rename(temporary, path)

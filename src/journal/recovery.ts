@@ -40,6 +40,7 @@ import { SealedSegments, type StoredSegment, type StoredSidecar } from './sealed
 import {
   basesOf,
   createSegment,
+  fileOffset,
   isSealed,
   readSegmentHeader,
   type SegmentHeader,
@@ -112,8 +113,8 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   const { dir, log } = options
   const { base } = header
   const end = findValidEnd(disk, options, fd, header)
-  const cutBytes = disk.sizeOf(fd) - segmentHeaderBytes - (end - base)
-  const writtenBytes = countWritten(disk, fd, segmentHeaderBytes + end - base, cutBytes)
+  const cutBytes = disk.sizeOf(fd) - fileOffset(base, end)
+  const writtenBytes = countWritten(disk, fd, fileOffset(base, end), cutBytes)
   if (writtenBytes > 0)
     log('warn', 'journal: cut what was never acknowledged', { dir, position: end, cutBytes: writtenBytes })
   // A segment that lost its seal to damage has a sidecar, with keys of events that may have been cut.
@@ -124,13 +125,12 @@ function sealAgain(disk: Disk, options: LaneOptions, fd: number, header: Segment
   const copy = createSegment(disk, dir, header, (to) => {
     copyBytesOf(disk, fd, segmentHeaderBytes, to, segmentHeaderBytes, end - base)
     for (const seal of seals(end, end + alignTo8(writtenBytes), sealAt, header.salt)) {
-      const offset = segmentHeaderBytes + seal.position - base
-      writeAll(disk, to, [seal.bytes], offset, fillBytesMax, () => {})
+      writeAll(disk, to, [seal.bytes], fileOffset(base, seal.position), fillBytesMax, () => {})
     }
     killPoint(options.killAt, 'during_recovery')
   })
   disk.close(copy)
-  return segmentHeaderBytes + sealAt - base + frameHeaderBytes
+  return fileOffset(base, sealAt) + frameHeaderBytes
 }
 
 /**
@@ -178,8 +178,8 @@ function findValidEnd(disk: Disk, options: LaneOptions, fd: number, header: Segm
 
 /** True when a sector is still zeros as far as the stretch goes in it; its end is in a sector that was written. */
 function isPartlyUnwritten(disk: Disk, fd: number, base: Position, { position, end }: Stretch): boolean {
-  let offset = segmentHeaderBytes + position - base
-  const writtenOffset = sectorAt(segmentHeaderBytes + end - base)
+  let offset = fileOffset(base, position)
+  const writtenOffset = sectorAt(fileOffset(base, end))
   while (offset < writtenOffset) {
     const sectorEnd = sectorAt(offset) + sectorBytes
     if (countWritten(disk, fd, offset, sectorEnd - offset) === 0) return true

@@ -7,7 +7,7 @@
 import type { Disk } from './disk.ts'
 import type { Position } from './journal.ts'
 import { checkFrame, type Frame, frameBytesAt, frameHeaderBytes, readFrame, standsAt } from './record.ts'
-import { type SegmentHeader, segmentHeaderBytes } from './segment.ts'
+import { fileOffset, type SegmentHeader } from './segment.ts'
 
 export type Step =
   | { readonly kind: 'frame'; readonly frame: Frame }
@@ -120,7 +120,7 @@ export class SegmentWalker {
     const wanted = Math.min(position + size, this.#limit)
     if (position >= this.#windowStart && wanted <= this.#windowStart + this.#window.byteLength) return
     const window = this.#takeWindow(Math.min(Math.max(size, this.#windowBytes), this.#limit - position))
-    const offset = segmentHeaderBytes + position - this.#header.base
+    const offset = fileOffset(this.#header.base, position)
     this.#window = window.subarray(0, this.#disk.read(this.#fd, window, offset))
     this.#view = new DataView(window.buffer, window.byteOffset, this.#window.byteLength)
     this.#windowStart = position

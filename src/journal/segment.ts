@@ -90,6 +90,11 @@ export function readSegmentHeader(disk: Disk, fd: number): SegmentHeader | null 
   return parseSegmentHeader(bytes.subarray(0, disk.read(fd, bytes, 0)))
 }
 
+/** Where the byte at `position` stands in the file of the segment that starts at `base`. */
+export function fileOffset(base: number, position: number): number {
+  return segmentHeaderBytes + position - base
+}
+
 export function segmentPath(dir: string, base: number): string {
   return join(dir, `${baseName(base)}.seg`)
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { JournalRecord, Position } from '../../src/journal/journal.ts'
 import type { LaneOptions } from '../../src/journal/lane-options.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
-import { laneOptions, openLane, part, type ReadBack, readAll, run, textOf } from './lane-world.ts'
+import { flip, laneOptions, openLane, part, type ReadBack, readAll, run, textOf } from './lane-world.ts'
 import { SimulatedDisk, seededRandom } from './simulated-disk.ts'
 
 const headerBytes = 64
@@ -323,10 +323,3 @@ t.test('never uses a position twice, over restarts of every kind', async (t) => 
   }
   t.equal(readAll(disk, openLane(disk).lane).texts.length, 30)
 })
-
-function flip(disk: SimulatedDisk, path: string, bit: number): void {
-  disk.edit(path, (bytes) => {
-    bytes[bit >> 3]! ^= 1 << (bit & 7)
-    return bytes
-  })
-}

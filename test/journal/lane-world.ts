@@ -99,3 +99,11 @@ export function flaggedIn(record: JournalRecord): number[] {
   if (duplicates === null) return []
   return Array.from({ length: eventCount }, (_, i) => i).filter((i) => (duplicates[i >> 3]! >> (i & 7)) & 1)
 }
+
+/** Changes one bit of a file. */
+export function flip(disk: SimulatedDisk, path: string, bit: number): void {
+  disk.edit(path, (bytes) => {
+    bytes[bit >> 3]! ^= 1 << (bit & 7)
+    return bytes
+  })
+}

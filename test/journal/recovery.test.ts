@@ -4,7 +4,7 @@
 import t from 'tap'
 import type { Position } from '../../src/journal/journal.ts'
 import type { LaneOptions } from '../../src/journal/lane-options.ts'
-import { openLane, part, type ReadBack, readAll, run } from './lane-world.ts'
+import { flip, openLane, part, type ReadBack, readAll, run } from './lane-world.ts'
 import { SimulatedDisk, seededRandom } from './simulated-disk.ts'
 
 const path = '/j/realtime/00000000000000000000.seg'
@@ -57,11 +57,9 @@ function unwrite(disk: SimulatedDisk, from: number, to: number, sector: number):
   })
 }
 
-function flip(disk: SimulatedDisk, position: number): void {
-  disk.edit(path, (bytes) => {
-    bytes[headerBytes + position]! ^= 1
-    return bytes
-  })
+/** Damages a record at rest: its first byte behind the header. */
+function damage(disk: SimulatedDisk, { position }: Span): void {
+  flip(disk, path, (headerBytes + position + 24) * 8)
 }
 
 const sectorOf = (position: number): number => Math.floor((headerBytes + position) / sectorBytes)
@@ -97,7 +95,7 @@ t.test('cuts the last group where a sector of it was not written, whatever follo
 t.test('sets aside what was written and has changed since, in the last group too', async (t) => {
   for (const damaged of [3, 10, 14, 18]) {
     const { disk, spans } = killedLane()
-    flip(disk, spans[damaged]!.position + 24)
+    damage(disk, spans[damaged]!)
     const { ids, gaps, setAside } = recover(disk)
     const expected = [...'abcdefghijklmnopqrst'].filter((_, i) => i !== damaged).join('')
     t.same([ids, gaps, setAside], [expected, [spans[damaged]], 1])
@@ -130,7 +128,7 @@ t.test('sets aside a sector of zeros in a group that another one follows', async
 
 t.test('sets aside what reaches from the group before into the last one', async (t) => {
   const { disk, spans } = killedLane()
-  flip(disk, spans[9]!.position + 24)
+  damage(disk, spans[9]!)
   unwrite(disk, spans[10]!.position, spans[19]!.end, sectorOf(spans[10]!.position))
   const { ids, gaps } = recover(disk)
   const after = spans.find((span, i) => i > 10 && sectorOf(span.position) > sectorOf(spans[10]!.position))!
@@ -141,7 +139,7 @@ t.test('sets aside what reaches from the group before into the last one', async 
 t.test('sets damage aside that stands before a torn stretch, and cuts from there', async (t) => {
   for (const damaged of [4, 13]) {
     const { disk, spans } = killedLane()
-    flip(disk, spans[damaged]!.position + 24)
+    damage(disk, spans[damaged]!)
     unwrite(disk, spans[17]!.position, spans[19]!.end, sectorOf(spans[17]!.position) + 1)
     const { ids, gaps, setAside } = recover(disk)
     const expected = [...'abcdefghijklmnopq'].filter((_, i) => i !== damaged).join('')
